@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium cargo-deny web docs demo tour wheel test test-long soak bench bless deny dist
+.PHONY: help setup postgres chromium cargo-deny web docs pictures demo tour wheel test test-long mutants soak bench bless deny dist
 
 NEXTEST_VERSION := 0.9.143
 DENY_VERSION := 0.20.2
@@ -37,6 +37,10 @@ web: ## build the web pages, which a debug build reads and a release build carri
 docs: ## build the book from docs/, as web pages in web/dist-book
 	@scripts/build-book
 
+pictures: setup web ## the pictures of the README and the book, from the pages of the demo
+	@scripts/build-demo
+	@scripts/pictures
+
 demo: setup ## a server with a small invented project, to look at; needs no key
 	@scripts/build-demo
 	@scripts/demo
@@ -54,6 +58,9 @@ test: setup postgres chromium cargo-deny web docs ## everything that must pass
 
 test-long: setup ## property tests with new seeds (JURIST_FUZZ_SEED=SEED tries one again), fuzzing, simulation
 	@scripts/test-long
+
+mutants: setup web ## mutation testing of scores, money, plans, judges' replies and access; PARTS="score money" for some
+	@scripts/mutants $(PARTS)
 
 soak: setup web ## an hour of steady load with kills; MINUTES=N for another time
 	cargo build --release --quiet --locked --bin jurist

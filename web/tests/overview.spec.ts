@@ -152,7 +152,7 @@ test("what of the overview cannot be had says so by itself, and nothing moves", 
   });
   await page.route("**/monitors/desk/radar*", async (route) => {
     await opened;
-    await route.fulfill({ status: 500, json: { title: "Something broke", detail: "no radar today" } });
+    await route.fulfill({ status: 500, json: { title: "Internal server error", detail: "no radar today" } });
   });
   await page.goto(place.url);
   await expect(page.getByText("Loading the radar…")).toBeVisible();

@@ -264,7 +264,7 @@ pub fn score_drop_signal(of: &AlertScope, fall: Option<&FallEvidence>, n_series:
 
 /// Whether the share of a monitor's judge errors is over its limit.
 pub fn error_rate_signal(of: &AlertScope, n_failed: usize, n: usize, limit: f64) -> Signal {
-    let what = format!("judgements of {} broke", of.name());
+    let what = format!("judge calls of {} failed", of.name());
     Signal::new(AlertKind::ErrorRate, &of.subject(), compare_share_to_limit(of, &what, n_failed, n, limit))
 }
 
@@ -438,7 +438,7 @@ mod tests {
     fn a_share_holds_when_it_is_sure_and_ends_when_it_is_not_seen() {
         let triage = triage();
         check(&error_rate_signal(&triage, 1, 2, 0.2), "unclear");
-        check(&error_rate_signal(&triage, 15, 20, 0.2), "75 % of judgements of triage broke (15 of 20)");
+        check(&error_rate_signal(&triage, 15, 20, 0.2), "75 % of judge calls of triage failed (15 of 20)");
         check(&error_rate_signal(&triage, 5, 20, 0.2), "unclear");
         check(&error_rate_signal(&triage, 4, 20, 0.2), "over");
         check(&error_rate_signal(&triage, 0, 0, 0.2), "unclear");

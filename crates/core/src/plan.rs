@@ -354,5 +354,63 @@ evals:
         assert_eq!(units[2].calls, CallRange { least: 1, most: 2, limit: 4 });
         let projected = projected_calls(units[..2].iter()).unwrap();
         assert_eq!(projected, "2 cases × 2 criteria × 3 judges: 6 to 12 judge calls, at most 24");
+        let projected = projected_calls(units[2..3].iter()).unwrap();
+        assert_eq!(projected, "1 case × 2 criteria: 1 to 2 judge calls, at most 4");
+        assert_eq!((units[1].trial_if_repeated(), units[2].trial_if_repeated()), (Some(2), None));
+    }
+
+    /// The calls of one case with these keys.
+    fn calls(keys: &str) -> CallRange {
+        let text = format!("evals:\n  - name: one\n    response: x\n    {}\n", keys.replace('\n', "\n    "));
+        plan_suite(&suite(&text), &CaseSelection::default()).unwrap().units[0].calls
+    }
+
+    #[test]
+    fn each_kind_of_criterion_has_its_calls() {
+        let range = |least, most, limit| CallRange { least, most, limit };
+        let two = "criteria: [{name: a, description: A.}, {name: b, description: B.}]";
+        assert_eq!(calls(&format!("rubric: {{{two}}}")), range(2, 2, 4));
+        // About all at once; whoever is left out is asked about alone.
+        assert_eq!(calls(&format!("rubric: {{{two}}}\njudge: {{calls: per_rubric}}")), range(1, 1, 6));
+        let escalated = "judge: {calls: per_rubric, escalate: {to: gpt-5, margin: 0.1}}";
+        assert_eq!(calls(&format!("rubric: {{{two}}}\n{escalated}")), range(1, 1, 12));
+        let panel = "judge: {panel: [gpt-5, gpt-5-mini]}";
+        assert_eq!(calls(&format!("rubric: {{{two}}}\n{panel}")), range(4, 4, 8));
+        let group = "rubric: {criteria: [{name: g, criteria: [{name: a, description: A.}]}]}";
+        assert_eq!(calls(group), range(1, 1, 2));
+        let person =
+            "rubric: {criteria: [{name: a, description: A., by: [human]}, {name: b, description: B.}]}";
+        assert_eq!(calls(person), range(1, 1, 2));
+        let steps = "rubric: {criteria: [{name: a, recipe: {type: g-eval, value: Kind.}}]}";
+        assert_eq!(calls(steps), range(2, 2, 4));
+        let recipe = "rubric: {criteria: [{name: a, recipe: {type: answer-relevance}}]}\nprompt: Who?";
+        assert_eq!(calls(recipe), range(1, 1, 2));
+        let chain = "rubric:\n  tree: {ask: A?, no: {score: 0}, yes: {ask: B?, no: {score: 0}, \
+                     yes: {ask: C?, no: {score: 0}, yes: {score: 1}}}}";
+        assert_eq!(calls(chain), range(1, 3, 6));
+    }
+
+    #[test]
+    fn outputs_that_are_compared_stay_together() {
+        let best = "
+evals:
+  - name: poem
+    response: x
+    rubric: {criteria: [{name: best, recipe: {type: select-best, value: The kindest.}}, {name: a, description: A.}]}
+    matrix: {prompts: [A poem., An ode.]}
+  - name: plain
+    response: x
+    rubric: A.
+";
+        let units = plan_suite(&suite(best), &CaseSelection::default()).unwrap().units;
+        assert_eq!(group_compared(units.iter()), [vec![0, 1], vec![2]]);
+        assert_eq!(units[0].contests(), [("best".to_owned(), "The kindest.".to_owned())]);
+        assert_eq!((units[0].is_compared(), units[2].is_compared()), (true, false));
+        assert_eq!(units[2].contests(), []);
+        let shard = |n| {
+            let select = CaseSelection { shard: Some((n, 2)), ..CaseSelection::default() };
+            plan_suite(&suite(best), &select).unwrap().units.len()
+        };
+        assert_eq!((shard(1), shard(2)), (2, 1));
     }
 }

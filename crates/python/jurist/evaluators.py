@@ -26,7 +26,7 @@ JudgeConfig: TypeAlias = "str | JudgeFunction | Mapping[str, Any] | None"
 #: Names that a check can have.
 _NAME = re.compile(r"[\w.\-]+")
 
-#: What an argument is that nobody gave; None is a value like any other.
+#: The value of an argument that was not given; None is a value like any other.
 NOT_GIVEN: Any = object()
 
 

@@ -91,7 +91,7 @@ class CallLedger:
         self._n_calls = 0
         self._n_unpriced = 0
         self._open: dict[str, _OpenReservation] = {}
-        #: Reservations of workers that fell silent, which count as spent until somebody knows better.
+        #: Reservations of workers that fell silent, which count as spent until they are settled.
         self._assumed: dict[str, int] = {}
         self._heard: dict[str, float] = {}
         self._next_due = clock()

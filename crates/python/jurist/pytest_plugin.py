@@ -23,7 +23,7 @@ _PROPERTY = "jurist"
 
 
 class BrokenJudge(Exception):
-    """A judge broke, so the test says nothing about the candidate."""
+    """A judge failed, so the test says nothing about the candidate."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -87,7 +87,7 @@ class JuristFixture:
     def check(
         self, output: Any, rubric: Rubric | str | os.PathLike[str] | Mapping[str, Any], **given: Any
     ) -> Verdict:
-        """Grade one output; `given` are the arguments of `Rubric.grade`. Raises `BrokenJudge` where a judge broke."""
+        """Grade one output; `given` are the arguments of `Rubric.grade`. Raises `BrokenJudge` where a judge failed."""
         from jurist.rubric import take_rubric
 
         self._n_calls += 1
@@ -102,7 +102,7 @@ class JuristFixture:
     def assert_passes(
         self, output: Any, rubric: Rubric | str | os.PathLike[str] | Mapping[str, Any], **given: Any
     ) -> Verdict:
-        """Fail the test unless the output passes; a case that nobody could judge is skipped with the reason."""
+        """Fail the test unless the output passes; a case that no judge could grade is skipped with the reason."""
         __tracebackhide__ = True
         verdict = self.check(output, rubric, **given)
         if verdict.status == "deferred":
@@ -229,7 +229,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
-    """A judge that broke is an error of the test, not a failure of what it tests."""
+    """A judge that failed is an error of the test, not a failure of what it tests."""
     if report.failed and (_PROPERTY, "broken") in [tuple(one) for one in getattr(report, "user_properties", [])]:
         return "error", "E", "ERROR"
     return None

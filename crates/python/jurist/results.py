@@ -110,7 +110,7 @@ class Verdict:
 
     @property
     def status(self) -> str:
-        """`pass`, `fail`, `error` (a grader broke) or `deferred` (somebody was not asked)."""
+        """`pass`, `fail`, `error` (a grader failed) or `deferred` (a grader was not asked)."""
         status: str = self._data["status"]
         return status
 

@@ -31,11 +31,11 @@ _MAX_THREADS = 64
 
 
 class RewardError(JuristError):
-    """There is no reward, because a judge broke or was not asked."""
+    """There is no reward, because a judge failed or was not asked."""
 
 
 class Reward:
-    """Gives a score from 0 to 1 to each completion, and None where a judge broke.
+    """Gives a score from 0 to 1 to each completion, and None where a judge failed.
 
     Call it as TRL calls a reward function. `compute_score` is for verl, `as_verifiers` and `as_openenv` for those.
     A failed gate makes the reward 0. `max_cost` holds for everything that one object grades.
@@ -212,7 +212,7 @@ class Reward:
         extra_info: Mapping[str, Any] | None = None,
         **_: Any,
     ) -> float:
-        """verl's signature. verl has no value for "unknown", so a judge that broke raises `RewardError`."""
+        """verl's signature. verl has no value for "unknown", so a judge that failed raises `RewardError`."""
         columns = dict(extra_info or {})
         prompt = columns.pop("prompt", columns.pop("question", None))
         return self.score_one(solution_str, prompt, **{**columns, "ground_truth": ground_truth})
@@ -228,7 +228,7 @@ class Reward:
         async def jurist_group_reward(completions: list[Any], prompts: list[Any], answers: list[Any]) -> list[float]:
             rewards = await asyncio.to_thread(lambda: self(prompts, completions, answer=answers))
             if any(reward is None for reward in rewards):
-                raise RewardError("no reward for a rollout of this group: a judge broke")
+                raise RewardError("no reward for a rollout of this group: a judge failed")
             return [reward for reward in rewards if reward is not None]
 
         return jurist_group_reward if group else jurist_reward

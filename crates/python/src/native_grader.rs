@@ -21,7 +21,7 @@ use crate::python_values::to_json_value;
 use crate::shared_limits::PythonLimits;
 use crate::to_native_error;
 
-/// How often Python is asked whether somebody pressed Ctrl-C.
+/// How often Python is asked whether the user pressed Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Rows of one task, where each takes microseconds.
@@ -355,7 +355,7 @@ impl RowBatch {
                     // A task that panicked: its rows have no result, and say so.
                     Some(Err(error)) => {
                         for index in running.remove(&error.id()).unwrap_or_default() {
-                            results.add(index, Err(format!("grading this row broke: {error}")));
+                            results.add(index, Err(format!("grading this row failed: {error}")));
                         }
                     }
                     None => break,

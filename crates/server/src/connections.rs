@@ -238,18 +238,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteLimit<S> {
         self.stream.is_write_vectored()
     }
 
-    fn poll_flush(
-        mut self: Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<io::Result<()>> {
         let attempt = Pin::new(&mut self.stream).poll_flush(context);
         self.check(attempt, context)
     }
 
-    fn poll_shutdown(
-        mut self: Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<io::Result<()>> {
         let attempt = Pin::new(&mut self.stream).poll_shutdown(context);
         self.check(attempt, context)
     }

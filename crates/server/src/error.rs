@@ -136,7 +136,7 @@ impl ApiError {
             ),
             Self::Broken => (
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "Something broke",
+                "Internal server error",
                 "the server's log has the details under the id of this request".to_owned(),
             ),
         }

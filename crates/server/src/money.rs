@@ -25,7 +25,7 @@ pub struct SpendShown {
     /// Absent where there is no limit.
     pub cap: Option<CapShown>,
     pub spent: f64,
-    /// Set aside for calls that are under way.
+    /// Reserved for calls in progress.
     pub reserved: f64,
     /// The part of `spent` for calls with unknown cost, counted at their maximum.
     pub assumed: f64,

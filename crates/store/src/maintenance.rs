@@ -76,10 +76,10 @@ const COUNTS: &[(&str, &str, &str)] = &[
     (MISCOUNTED_VERDICTS, "verdict_tallies", "verdicts are missing from the sums by day"),
     (MISCOUNTED_DECISIONS, "decision_tallies", "decisions are missing from the sums by day"),
     (MISCOUNTED_SCORES, "score_tallies", "scores of monitors are missing from the sums by day"),
-    (MISCOUNTED_MONEY, "spend_months", "what is reserved is not the sum of the reservations"),
-    (MISCOUNTED_SUBJECTS, "spend_subjects", "what is reserved is not the sum of the reservations"),
+    (MISCOUNTED_MONEY, "spend_months", "the reserved amount is not the sum of the reservations"),
+    (MISCOUNTED_SUBJECTS, "spend_subjects", "the reserved amount is not the sum of the reservations"),
     (MISCOUNTED_DAYS, "spend_days", "payments are missing from the sums by day"),
-    (MISCOUNTED_PAYMENTS, "spend_months", "what is settled is not the sum of the payments"),
+    (MISCOUNTED_PAYMENTS, "spend_months", "the settled amount is not the sum of the payments"),
 ];
 
 const PAGE: usize = 200;
@@ -221,6 +221,6 @@ impl Store {
 fn find_content_fault(body: &[u8], expected: &str) -> Option<String> {
     match unpack(body) {
         Err(why) => Some(why),
-        Ok(bytes) => (hash(&bytes) != expected).then(|| "it is not what was put in".to_owned()),
+        Ok(bytes) => (hash(&bytes) != expected).then(|| "the content differs from its hash".to_owned()),
     }
 }

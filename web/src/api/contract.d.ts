@@ -48,23 +48,20 @@ export interface components {
              */
             line: number;
         };
-        /** @description What came of one case. */
+        /** @description Result of one case. */
         CaseResult: {
             candidate: string;
             case: string;
             grades: components["schemas"]["Grade"][];
-            /** @description What was graded; evidence gives its places in it. */
+            /** @description The candidate; evidence refers to positions in it. */
             material?: components["schemas"]["JudgeInput"];
-            /**
-             * @description What it can be looked at by: the case's metadata and tags, short fields of its row, and which agent,
-             *     model and prompt answered.
-             */
+            /** @description Fields for grouping: metadata and tags of the case, short fields of its row, and agent, model and prompt. */
             metadata?: {
                 [key: string]: unknown;
             };
             /** @description Where the case is written. */
             origin?: components["schemas"]["CaseOrigin"] | null;
-            /** @description How several judges came to the verdict. */
+            /** @description Verdict of the panel. */
             panel?: components["schemas"]["PanelVerdict"] | null;
             /** @description The judge calls that were projected before it was graded. */
             projected_calls?: components["schemas"]["CallRange"] | null;
@@ -80,7 +77,7 @@ export interface components {
         };
         /** @enum {string} */
         ChangeKind: "modified" | "added" | "removed" | "renamed";
-        /** @description What became of the questions. */
+        /** @description Number of questions by outcome. */
         Counts: {
             /**
              * Format: uint32
@@ -114,7 +111,7 @@ export interface components {
              */
             unmet?: number;
         };
-        /** @description Why nobody was asked. */
+        /** @description Reason for the deferral. */
         Deferral: ("no_key" | "over_budget" | "sampled_out" | "waits_for_person" | "unreachable") | "not_graded";
         /** @description A quote and its position in the candidate; without a position it was not found. */
         Evidence: {
@@ -138,10 +135,10 @@ export interface components {
             hunks?: components["schemas"]["Hunk"][];
             /** @default modified */
             kind?: components["schemas"]["ChangeKind"];
-            /** @description Where it stood before, if elsewhere. */
+            /** @description Old path, if the file was moved. */
             old_path?: string | null;
             /**
-             * @description Where the file stands now; where it stood, if it is gone.
+             * @description Path of the file; for a deleted file, the path before.
              * @default
              */
             path?: string;
@@ -151,7 +148,7 @@ export interface components {
              */
             removed?: number;
         };
-        /** @description A condition that fails the verdict whatever the score. */
+        /** @description A condition that fails the verdict at any score. */
         Gate: ("required" | "guard" | "min_score" | "strict" | "evidence") | "cannot_assess" | "on_error";
         /**
          * @description One grader's answer to one criterion of one candidate.
@@ -170,11 +167,11 @@ export interface components {
         Grade: {
             /** @description Tries before this answer, oldest first. */
             attempts?: components["schemas"]["Attempt"][];
-            /** @description Ids from outside are kept as given. */
+            /** @description External ids are stored unchanged. */
             candidate: string;
             criterion: string;
             evidence?: components["schemas"]["Evidence"][];
-            /** @description What a reader should know before trusting it. */
+            /** @description Warnings about the grade. */
             flags?: components["schemas"]["GradeFlag"][];
             /**
              * Format: uint32
@@ -202,7 +199,7 @@ export interface components {
             text: string;
         };
         Grader: {
-            /** @description Hash of everything that shapes its answers besides the candidate. */
+            /** @description Hash of the grader's configuration: everything except the candidate that influences its answers. */
             configuration?: string | null;
             kind: components["schemas"]["GraderKind"];
             /** @description Model, check or person. */
@@ -236,7 +233,7 @@ export interface components {
             context?: string[];
             /** @description A unified diff. */
             diff?: string | null;
-            /** @description What the run measured of itself. */
+            /** @description Measurements of the run: time, tokens, cost. */
             measurements?: components["schemas"]["Measurements"];
             /** @description Further references that are as right as the first. */
             other_references?: unknown[];
@@ -244,7 +241,7 @@ export interface components {
             raw_output?: unknown;
             raw_reference?: unknown;
             reference?: string | null;
-            /** @description Tool calls to compare with, where they do not stand in the reference. */
+            /** @description Expected tool calls, if they are not in the reference. */
             reference_calls?: unknown;
             /** @description What must be met, where the case says so and not the rubric. */
             requirements?: string[];
@@ -252,7 +249,7 @@ export interface components {
             task?: string;
             trace?: components["schemas"]["Trace"] | null;
         };
-        /** @description What the agent's own execution took, without the judges. What nobody measured is absent, never 0. */
+        /** @description Time, tokens and cost of the agent, without judges. Unknown values are absent, never 0. */
         Measurements: {
             cost?: components["schemas"]["Usd"] | null;
             /**
@@ -262,7 +259,7 @@ export interface components {
             duration_ms?: number | null;
             usage?: components["schemas"]["Usage"] | null;
         };
-        /** @description Cases that nobody graded. */
+        /** @description Number of ungraded cases. */
         NotGraded: {
             /** Format: uint */
             n_cases: number;
@@ -278,11 +275,11 @@ export interface components {
             /** Format: uint */
             n_cases: number;
             reason: string;
-            /** @description What would have them graded. */
+            /** @description Next step that would get them graded. */
             remedy: string;
             why: components["schemas"]["Deferral"];
         };
-        /** @description What came of asking. Only `scored` enters a score. */
+        /** @description Outcome of the question. Only `scored` counts in the score. */
         Outcome: {
             /** @constant */
             kind: "scored";
@@ -310,7 +307,7 @@ export interface components {
             kind: "deferred";
             why: components["schemas"]["Deferral"];
         };
-        /** @description What a panel says about one candidate. */
+        /** @description Verdict of a panel on one candidate. */
         PanelVerdict: {
             /**
              * Format: double
@@ -349,7 +346,7 @@ export interface components {
              * @description Members that came to a verdict; the others abstained.
              */
             voters: number;
-            /** @description Why it is no pass. */
+            /** @description Why it does not pass. */
             why?: string | null;
         };
         /** @description A stretch of bytes in one part of a candidate, such as `response` or `trace.3.result`. */
@@ -372,7 +369,7 @@ export interface components {
             regressed: components["schemas"]["StatusChange"][];
             /** @description Cases that failed and still fail; they are no regressions either. */
             still_failing?: string[];
-            /** @description Cases that passed and now have no verdict, so that nobody knows whether they got worse. */
+            /** @description Cases that passed before and have no verdict now, so that a regression is possible. */
             undecided: components["schemas"]["UndecidedCase"][];
         };
         /** @description The hash of a rubric's canonical form; a grade always names the one it was made against. */
@@ -390,7 +387,7 @@ export interface components {
             /** @description The names that `--run-tag` gives to a run. */
             tags?: string[];
         };
-        /** @description What the results of a run come to. */
+        /** @description Summary of the results of a run. */
         RunSummary: {
             /** Format: uint */
             deferred: number;
@@ -455,7 +452,7 @@ export interface components {
             };
             /**
              * Format: double
-             * @description How long it took, where the format says so.
+             * @description Duration, if the format has it.
              */
             duration_ms?: number | null;
             id?: string | null;
@@ -495,11 +492,11 @@ export interface components {
             id?: string | null;
             /** @description Names of graph nodes in the order they ran. */
             nodes?: string[];
-            /** @description How the run ended, in the words of its framework. */
+            /** @description Status at the end, as the framework names it. */
             status?: string | null;
             /** @default [] */
             steps?: components["schemas"]["TraceStep"][];
-            /** @description What the agent was asked, where the format says so apart from its messages. */
+            /** @description Task of the agent, if the format has it outside the messages. */
             task?: string | null;
             usage?: components["schemas"]["Usage"];
         };
@@ -520,7 +517,7 @@ export interface components {
              */
             duration_ms?: number | null;
             files?: components["schemas"]["FileChange"][];
-            /** @description What the agent thought and did not say. */
+            /** @description Reasoning of the agent that is not part of a message. */
             reasoning?: string;
             results?: components["schemas"]["ToolResult"][];
             /** @default assistant */
@@ -550,7 +547,7 @@ export interface components {
             after?: components["schemas"]["VerdictStatus"] | null;
             case: string;
         };
-        /** @description A gate without an answer: its grader abstained, broke or was not asked. */
+        /** @description An undecided gate: its grader abstained, failed or was not asked. */
         UndecidedGate: {
             /** @description Absent for gates of the rubric itself. */
             criterion?: string | null;
@@ -580,7 +577,7 @@ export interface components {
         Usd: number;
         /** @description An answer on a criterion's own scale. */
         Value: boolean | number | string;
-        /** @description What the whole rubric says about one candidate. */
+        /** @description Verdict of a rubric on one candidate. */
         Verdict: {
             counts: components["schemas"]["Counts"];
             failed_gates?: components["schemas"]["FailedGate"][];
@@ -597,7 +594,7 @@ export interface components {
              */
             score?: number | null;
             status: components["schemas"]["VerdictStatus"];
-            /** @description Gates that nobody could decide. A verdict with one of them is never a pass. */
+            /** @description Undecided gates. A verdict with an undecided gate never passes. */
             undecided_gates?: components["schemas"]["UndecidedGate"][];
             /** @description A pass because no criterion applied. */
             vacuous?: boolean;
@@ -631,37 +628,37 @@ export interface components {
             spend: components["schemas"]["Spend"];
             started: components["schemas"]["Time"];
             suite?: string | null;
-            /** @description What the results come to, written for readers of a file; Jurist itself makes it anew from the results. */
+            /** @description Summary for readers of the file; Jurist computes it again from the results. */
             summary?: components["schemas"]["RunSummary"] | null;
         };
         AnnotationSettings: {
             /**
              * Format: uint32
-             * @description How many people answer each item; everybody answers everything where it is absent.
+             * @description Number of annotators per item; if absent, every annotator answers every item.
              */
             annotators_per_item?: number | null;
             /** @description Attention checks: items that every attentive reader answers correctly, mixed in unmarked. */
             attention?: components["schemas"]["ItemAnswerKey"][];
             /**
-             * @description Whether one may return to what one has submitted, and change it.
+             * @description Whether annotators may edit submitted items.
              * @default true
              */
             back_navigation?: boolean;
             /**
-             * @description Nobody sees what others said, or a judge, before they have answered.
+             * @description Blinding: annotators see answers of other people and of judges only after their own.
              * @default true
              */
             blind?: boolean;
             /**
              * Format: uint32
-             * @description After how many items one of those is mixed in.
+             * @description Number of items between two attention or gold items.
              * @default 10
              */
             check_every?: number;
             /** @description Code that annotators see at the end and enter on the crowd platform that sent them. */
             completion_code?: string | null;
             /**
-             * @description Whether people may come by an id in the address, as crowd platforms send them.
+             * @description Whether people may join by an id in the address, as from crowd platforms.
              * @default false
              */
             crowd?: boolean;
@@ -669,14 +666,14 @@ export interface components {
             gold?: components["schemas"]["ItemAnswerKey"][];
             /**
              * Format: double
-             * @description Faster than this is too fast.
+             * @description Minimum time per item.
              */
             min_seconds?: number | null;
             /** @default balanced */
             order?: components["schemas"]["AssignmentOrder"];
             /**
              * Format: double
-             * @description The share of items that several people answer; one answers each of the others.
+             * @description Overlap sample: the share of items that several people answer. One person answers each other item.
              */
             overlap?: number | null;
             /**
@@ -686,13 +683,13 @@ export interface components {
             overlap_annotators?: number | null;
             /**
              * Format: uint32
-             * @description How many items each person answers at most.
+             * @description Maximum number of items per annotator.
              */
             quota?: number | null;
             /** @default true */
             shows_descriptions?: boolean;
             /**
-             * @description Whether the weighted score is shown as it grows.
+             * @description Whether annotators see the weighted score during annotation.
              * @default false
              */
             shows_score?: boolean;
@@ -794,14 +791,14 @@ export interface components {
             /** @constant */
             test: "unanswered";
         });
-        /** @description Which item comes next for somebody. */
+        /** @description Order in which an annotator gets items. */
         AssignmentOrder: "balanced" | "fixed" | "random";
-        /** @description One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement. */
+        /** @description One answer of a judge: to a criterion, a branch of a tree, a claim or a requirement. */
         Claim: {
-            /** @description What was asked, as grades name it. */
+            /** @description Id of the question, as in grades. */
             criterion: string;
             evidence?: components["schemas"]["Quote"][];
-            /** @description Whether its parts decide it: it is the share of them that hold, and has no answer of its own. */
+            /** @description Whether it is computed from its parts: the share of parts that hold. It then has no separate answer. */
             from_parts?: boolean;
             id: string;
             label: string;
@@ -812,13 +809,13 @@ export interface components {
             /** @description The scale, lowest first. */
             points?: components["schemas"]["ScalePoint"][];
             reason?: string | null;
-            /** @description Absent where the judge was not asked: a question of a tree that only another answer leads to. */
+            /** @description Absent if the judge did not get this question, because another branch of the tree leads to it. */
             said?: components["schemas"]["Rating"] | null;
             text?: string | null;
         };
-        /** @description One of those that are compared. */
+        /** @description One of the compared candidates. */
         Compared: {
-            /** @description What answers call it, wherever it stands. */
+            /** @description Name in answers, independent of its position on the page. */
             label: string;
             text?: string | null;
             trace?: components["schemas"]["Trace"] | null;
@@ -826,7 +823,7 @@ export interface components {
         Criterion: {
             description?: string | null;
             label: string;
-            /** @description Whether it may be said not to apply, or not to be decidable. */
+            /** @description Whether annotators may answer "not applicable" or "cannot tell". */
             may_skip: boolean;
             name: string;
             /** @description The scale, lowest first. */
@@ -838,7 +835,7 @@ export interface components {
             category: string;
             types: string[];
         };
-        /** @description What would be right: by criterion or step, or one answer where the scheme asks one thing. */
+        /** @description Correct answers by criterion or step, or one answer if the scheme has one question. */
         ExpectedAnswer: components["schemas"]["Value"] | string[] | {
             [key: string]: components["schemas"]["Value"];
         };
@@ -848,13 +845,13 @@ export interface components {
             text: string;
         };
         GivenKind: "context" | "reference" | "requirement" | "diff";
-        /** @description One thing to annotate, for one person. Everything in it is text, whatever it looks like. */
+        /** @description One item for one annotator. Markup in it is plain text. */
         Item: {
             /** @description For comparisons: as many as the scheme has labels, in the order they are shown in. */
             candidates?: components["schemas"]["Compared"][];
             /** @description Fields of the row that the task shows, in its order. */
             fields?: components["schemas"]["ItemField"][];
-            /** @description What else a judge had before it, without which its answers cannot be checked. */
+            /** @description Other input of the judge, needed to verify its answers. */
             given?: components["schemas"]["Given"][];
             id: string;
             /** @description Whether the fields are shown side by side. */
@@ -866,9 +863,9 @@ export interface components {
             /** @description Whether the correct answers are shown after submission. */
             training?: boolean;
         };
-        /** @description An item of which the answers are known. */
+        /** @description An item with known answers. */
         ItemAnswerKey: {
-            /** @description By scheme; what is not named does not matter. */
+            /** @description By scheme; answers that are not listed are ignored. */
             answers: {
                 [key: string]: components["schemas"]["ExpectedAnswer"];
             };
@@ -876,7 +873,7 @@ export interface components {
             item: string;
             /**
              * Format: double
-             * @description How far off a number may be and still be right.
+             * @description Tolerance for numbers.
              */
             tolerance?: number | null;
             /** @description Shown after training items. */
@@ -888,7 +885,7 @@ export interface components {
             label: string;
             text: string;
         };
-        /** @description What is said about one step. */
+        /** @description The annotation of one step. */
         Marked: {
             error?: string | null;
             mark?: string | null;
@@ -899,7 +896,7 @@ export interface components {
             label: string;
             placeholder?: string | null;
         };
-        /** @description Words of the item, and where they stand, in bytes. */
+        /** @description A quote from the item, with its position in bytes. */
         Quote: {
             /** Format: uint64 */
             end?: number | null;
@@ -909,7 +906,7 @@ export interface components {
             /** Format: uint64 */
             start?: number | null;
         };
-        /** @description What is said about one criterion; without a rating it is not answered. */
+        /** @description The annotation of one criterion; without a rating it is unanswered. */
         Rated: {
             comment?: string | null;
             evidence?: components["schemas"]["Quote"][];
@@ -928,13 +925,13 @@ export interface components {
         };
         /** @description One answer of a scale. */
         ScalePoint: {
-            /** @description What every criterion calls it, such as Good. */
+            /** @description Label of the point, shared by all criteria, such as Good. */
             label?: string | null;
             /** @description What it means for this criterion. */
             text?: string | null;
             /**
              * Format: double
-             * @description What it is worth on 0..=1; absent for an answer that only leads on in a tree.
+             * @description Value on 0..=1; absent for an answer that only leads to another node of a tree.
              */
             unit?: number | null;
             value: components["schemas"]["Value"];
@@ -952,15 +949,15 @@ export interface components {
             /** @constant */
             kind: "rubric";
             notes?: components["schemas"]["NotesField"] | null;
-            /** @description A rating of the whole; not part of the weighted score, and never asked for. */
+            /** @description Overall rating; optional and not part of the weighted score. */
             overall?: components["schemas"]["Criterion"] | null;
-            /** @description Whether the annotator sees the weighted score as it grows. */
+            /** @description Whether annotators see the weighted score during annotation. */
             shows_score: boolean;
         } | {
             errors: components["schemas"]["ErrorCategory"][];
             /**
              * Format: double
-             * @description What the running score starts at.
+             * @description Start value of the running score.
              */
             initial: number;
             /** @constant */
@@ -999,7 +996,7 @@ export interface components {
             min_label?: string | null;
             /**
              * Format: int64
-             * @description Where the handle stands until somebody moves it.
+             * @description Position of the handle before it is moved.
              */
             start?: number | null;
             /** Format: uint32 */
@@ -1018,11 +1015,11 @@ export interface components {
             name: string;
             /**
              * Format: double
-             * @description Its absolute value is taken off the running score.
+             * @description Its absolute value is subtracted from the running score.
              */
             weight: number;
         };
-        /** @description Answers to other questions without which a question is not asked. */
+        /** @description Conditions on answers to other questions; if they do not hold, the question is not shown. */
         ShowCondition: {
             /** @description Whether one of the conditions is enough. */
             any?: boolean;
@@ -1030,10 +1027,10 @@ export interface components {
         };
         /** @enum {string} */
         Verification: "confirmed" | "corrected";
-        /** @description What is said about a judge's answer. */
+        /** @description The annotation of a judge's answer. */
         Verified: {
             comment?: string | null;
-            /** @description What would have been right, where it is corrected. */
+            /** @description The corrected answer. */
             rating?: components["schemas"]["Rating"] | null;
             verdict?: components["schemas"]["Verification"] | null;
         };

@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Alerts whose cause holds, the newest first */
+        /** List active alerts, the newest first */
         get: operations["list_alerts"];
         put?: never;
         post?: never;
@@ -234,7 +234,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A link by which one person joins, within a day */
+        /** Create an invitation link for one person, valid for a day */
         post: operations["create_invitation"];
         delete?: never;
         options?: never;
@@ -283,7 +283,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much work there is */
+        /** Count the jobs in the queue */
         get: operations["count_jobs"];
         put?: never;
         post?: never;
@@ -320,7 +320,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** A dead job is given up */
+        /** Delete a dead job */
         delete: operations["discard_job"];
         options?: never;
         head?: never;
@@ -336,7 +336,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A dead job is tried again */
+        /** Retry a dead job */
         post: operations["revive_job"];
         delete?: never;
         options?: never;
@@ -353,7 +353,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make an account by an invitation, and sign in */
+        /** Create an account from an invitation, and sign in */
         post: operations["join_by_invitation"];
         delete?: never;
         options?: never;
@@ -407,7 +407,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks a judge for a word, which costs a few tokens under the cap of the project */
+        /** Call a judge once; costs a few tokens under the project's cap */
         post: operations["ping_judge"];
         delete?: never;
         options?: never;
@@ -480,7 +480,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved */
+        /** Validate a monitor with its judges and anchors, with advice; nothing is saved */
         post: operations["check_posted_monitor"];
         delete?: never;
         options?: never;
@@ -628,7 +628,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same day by day, with bounds that hold however often one looks; each version begins anew */
+        /** Estimates by day with confidence sequences, separately for each rubric version */
         get: operations["get_monitor_trend"];
         put?: never;
         post?: never;
@@ -697,7 +697,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rubrics to begin with */
+        /** List the built-in rubrics */
         get: operations["list_presets"];
         put?: never;
         post?: never;
@@ -714,7 +714,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The projects one may see */
+        /** List the projects that you can access */
         get: operations["list_projects"];
         put?: never;
         /** Create a project; the caller becomes its owner */
@@ -820,7 +820,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Everything that is wrong with a rubric, and advice; nothing is saved */
+        /** Validate a rubric, with advice; nothing is saved */
         post: operations["check_posted_rubric"];
         delete?: never;
         options?: never;
@@ -876,7 +876,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** A rubric goes out of use, or comes back */
+        /** Archive or restore a rubric */
         patch: operations["set_rubric_archived"];
         trace?: never;
     };
@@ -930,7 +930,7 @@ export interface paths {
         get: operations["list_runs"];
         put?: never;
         /**
-         * A suite is graded by the workers
+         * Submit a suite to the workers
          * @description API keys are those of the workers. Files must not start programs or name servers, unless the server allows
          *     it.
          */
@@ -970,7 +970,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Cases of two runs side by side: answers with a word diff, and what graders said before and after */
+        /** Compare the cases of two runs: answers with a word diff, grades and reasons of both */
         get: operations["list_run_changes"];
         put?: never;
         post?: never;
@@ -987,7 +987,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a run is better than others, and how sure that is */
+        /** Compare a run with other runs, with intervals and p-values */
         get: operations["get_run_comparison"];
         put?: never;
         post?: never;
@@ -1042,7 +1042,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A run as it goes
+         * Stream the events of a run
          * @description `graded` has a result, in the order of the plan; its id is the position, and a client that reconnects with
          *     it as `Last-Event-ID` gets the following events. `progress` has the number of results, and `ended` is the
          *     last event.
@@ -1097,7 +1097,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run in rows and columns: models by prompts, or whatever the suite varies */
+        /** Tabulate a run by two factors, such as models and prompts */
         get: operations["get_run_matrix"];
         put?: never;
         post?: never;
@@ -1172,7 +1172,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Another password; every other session ends */
+        /** Change the password; all other sessions end */
         put: operations["change_password"];
         post?: never;
         delete?: never;
@@ -1223,10 +1223,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** A hard limit for each month, from the next call on */
+        /** Set the monthly cap, from the next call on */
         put: operations["set_cap"];
         post?: never;
-        /** No limit at all */
+        /** Remove the cap */
         delete: operations["remove_spend_cap"];
         options?: never;
         head?: never;
@@ -1286,7 +1286,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** A task opens or closes, or is given out otherwise */
+        /** Open, close or change a task */
         patch: operations["update_task"];
         trace?: never;
     };
@@ -1297,7 +1297,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far people agree, with each other and with judges */
+        /** Agreement between people, with each other and with judges */
         get: operations["get_task_agreement"];
         put?: never;
         post?: never;
@@ -1314,7 +1314,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where people differ, the worst first */
+        /** List disputes, the largest difference first */
         get: operations["list_disputes"];
         put?: never;
         post?: never;
@@ -1331,7 +1331,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every answer that counts, one row each */
+        /** Export all valid answers, one row each */
         get: operations["export_task_answers"];
         put?: never;
         post?: never;
@@ -1416,7 +1416,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How people work: how many, how fast, how right */
+        /** Activity of annotators: how many, how fast, how right */
         get: operations["list_task_annotators"];
         put?: never;
         post?: never;
@@ -1471,7 +1471,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** A token opens nothing any more */
+        /** Revoke a token */
         delete: operations["revoke_token"];
         options?: never;
         head?: never;
@@ -1614,7 +1614,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process lives */
+        /** Liveness check */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -1633,7 +1633,7 @@ export interface paths {
         };
         /**
          * Metrics of the server, for Prometheus
-         * @description A server with accounts tells them to tokens that may read.
+         * @description On a server with accounts, a token with the scope `read` is needed.
          */
         get: operations["get_metrics"];
         put?: never;
@@ -1651,7 +1651,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether its database answers, and its disk has room */
+        /** Readiness check: the database answers, and the disk has space */
         get: operations["get_readiness"];
         put?: never;
         post?: never;
@@ -1709,7 +1709,7 @@ export interface components {
             n: number;
             /**
              * Format: int64
-             * @description Finished traces that were watched.
+             * @description Finished traces of monitored agents.
              */
             n_seen: number;
             pass_rate?: components["schemas"]["Figure"] | null;
@@ -1786,7 +1786,7 @@ export interface components {
             training: components["schemas"]["CorrectCount"];
             warnings: string[];
         };
-        /** @description How people work */
+        /** @description Activity of annotators */
         AnnotatorActivityList: {
             items: components["schemas"]["AnnotatorActivity"][];
         };
@@ -1889,7 +1889,7 @@ export interface components {
         };
         /** @description A chart and the table behind it */
         ChartView: {
-            /** @description To stand inside a page, whose colours it takes; every text in it is escaped. */
+            /** @description SVG to embed in a page; it uses the colours of the page, and its texts are escaped. */
             svg: string;
             table: components["schemas"]["PictureTable"];
         };
@@ -1912,7 +1912,7 @@ export interface components {
             ] | null;
             /**
              * Format: double
-             * @description How often the one that was shown first wins where one does: a half, if the place does not matter.
+             * @description Share of decided pairs that the first position wins; 0.5 without position bias.
              */
             first_rate?: number | null;
             id: string;
@@ -1955,7 +1955,7 @@ export interface components {
             ];
             /**
              * Format: double
-             * @description How far the judge is trusted, from 0, which is the labels alone, to 1.
+             * @description Weight of the judge (λ), from 0 (labels alone) to 1.
              */
             lambda: number;
             /** Format: double */
@@ -1969,7 +1969,7 @@ export interface components {
             high?: number | null;
             /**
              * Format: double
-             * @description Four months in five cost between the two; absent before the second day.
+             * @description 80 % interval; absent before the second day.
              */
             low?: number | null;
             /** Format: double */
@@ -1997,7 +1997,7 @@ export interface components {
         };
         CriterionAnswerView: {
             answer: string;
-            /** @description Quotes, each with where it stands. */
+            /** @description Quotes with their positions. */
             evidence: string[];
             grader: string;
             reason: string;
@@ -2167,7 +2167,7 @@ export interface components {
             time: string;
             why?: string | null;
         };
-        /** @description Where people differ, the worst first */
+        /** @description List disputes, the largest difference first */
         Disputes: {
             items: components["schemas"]["Dispute"][];
             /** @description Send it as `after`; absent at the end. */
@@ -2265,7 +2265,7 @@ export interface components {
             flip_rate: number;
             /** @description Trials with a verdict. */
             n: number;
-            /** @description How likely all of k trials pass, for k from 1 to n. */
+            /** @description Probability that all of k trials pass, for k from 1 to n. */
             pass_k: number[];
             passed: number;
             /** @description In the order of the plan; null where a trial has none. */
@@ -2388,7 +2388,7 @@ export interface components {
             /** Format: double */
             score?: number | null;
         };
-        /** @description A run beside the one before it, paired by case */
+        /** @description A run compared with the run before it, paired by case */
         HistoryChangeView: {
             /** @description The run before it. */
             baseline: string;
@@ -2442,7 +2442,7 @@ export interface components {
             kind: string;
             /** Format: int64 */
             n: number;
-            /** @description When the first of them may be taken. */
+            /** @description When the first of them may start. */
             oldest: string;
             /** @description waiting, leased or dead. */
             state: string;
@@ -2685,7 +2685,7 @@ export interface components {
             mean?: number | null;
             /** @description Scores. */
             n: number;
-            /** @description Finished traces that were watched. */
+            /** @description Finished traces of monitored agents. */
             n_seen: number;
             /** @description Confidence sequence of the mean over all days so far; absent if all criteria are requested. */
             sequence?: [
@@ -2715,7 +2715,7 @@ export interface components {
             pass_mark: number;
             /** @description Why it judges nothing at the moment. */
             paused?: string | null;
-            /** @description Since when it watches nothing any more. */
+            /** @description When the monitor was removed. */
             removed?: string | null;
             /**
              * Format: double
@@ -3026,12 +3026,12 @@ export interface components {
             n: number;
             /**
              * Format: double
-             * @description How often chance alone is as far from a half.
+             * @description p-value of the difference from 0.5.
              */
             p: number;
             /**
              * Format: double
-             * @description A half, if the place does not matter.
+             * @description 0.5 without position bias.
              */
             rate: number;
         };
@@ -3188,7 +3188,7 @@ export interface components {
             position?: components["schemas"]["PositionShown"] | null;
             /** @description The share of points that the row takes from the column, a tie being half a point; null if they never met. */
             rates: (number | null)[][];
-            /** @description The strongest first; by name where strengths are not to be had. */
+            /** @description The strongest first; by name if there are no strengths. */
             sides: string[];
             strengths?: components["schemas"]["ChartView"] | null;
             ties: number;
@@ -3204,14 +3204,14 @@ export interface components {
             /** Format: double */
             second: number;
         };
-        /** @description Something to mend, or to do better */
+        /** @description A problem or a piece of advice */
         Remark: {
             /** @description As in the list of diagnostics, such as `unknown-key`. */
             code: string;
             /** @description In characters, from 1. */
             column: number;
             end_column: number;
-            /** @description Where it ends: the character behind it. */
+            /** @description End: the first character after it. */
             end_line: number;
             /** @description Suggested fix. */
             help?: string | null;
@@ -3237,7 +3237,7 @@ export interface components {
             is_begun: boolean;
             /** @description Calls of judges, at least. */
             n_calls: number;
-            /** @description Of so many that could be. */
+            /** @description Number of traces that could be re-scored. */
             n_of: number;
             /** @description Traces that are judged again. */
             n_traces: number;
@@ -3266,7 +3266,7 @@ export interface components {
             n_waiting: number;
             /** @description Why those wait, or why some will not be judged. */
             note?: string | null;
-            /** @description How far it is from each earlier version, on the same traces. */
+            /** @description Difference from each earlier version, on the same traces. */
             offsets: components["schemas"]["Offset"][];
             rubric_version: string;
             score?: components["schemas"]["TrafficView"] | null;
@@ -3279,7 +3279,7 @@ export interface components {
             until: string;
         };
         Reward: {
-            /** @description What each criterion is worth to the score, where it was graded. */
+            /** @description Contribution of each graded criterion to the score. */
             criteria: {
                 [key: string]: number;
             };
@@ -3343,7 +3343,7 @@ export interface components {
             source: string;
         };
         RubricDifference: {
-            /** @description Of a change; null where the default held. */
+            /** @description Old and new value of a change; null means the default. */
             from?: string | null;
             kind: components["schemas"]["DifferenceKind"];
             /** @description All of it in words, as `jurist diff` prints it. */
@@ -3353,7 +3353,7 @@ export interface components {
             what: string;
         };
         RubricSummary: {
-            /** @description Since when it is out of use. */
+            /** @description When it was archived. */
             archived?: string | null;
             created: string;
             /** @example rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
@@ -3423,7 +3423,7 @@ export interface components {
                 number,
                 number
             ] | null;
-            /** @description Whether it is more than chance makes. */
+            /** @description Whether the difference is significant (95 %). */
             is_shown: boolean;
             /** @description Independent cases. */
             n: number;
@@ -3460,7 +3460,7 @@ export interface components {
             n_units?: number | null;
             /** @description Cases that were not graded, with reason and remedy; absent if all were graded. */
             not_graded?: string | null;
-            /** @description Where the share that passes may really lie (95 %); absent where nothing was decided. */
+            /** @description 95 % confidence interval of the pass rate; absent if no case was decided. */
             pass_rate_interval?: [
                 number,
                 number
@@ -3479,7 +3479,7 @@ export interface components {
              * @description Dollars, of results whose cost is known.
              */
             cost: number;
-            /** @description Absent while it goes on. */
+            /** @description Absent while the run is in progress. */
             ended?: string | null;
             /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
@@ -3552,7 +3552,7 @@ export interface components {
             k: number;
             n_cases: number;
         };
-        /** @description A run beside others */
+        /** @description A run compared with others */
         RunsCompared: {
             after: string;
             /** @description One for each `before`, in their order. */
@@ -3696,7 +3696,7 @@ export interface components {
             purposes: components["schemas"]["PartShown"][];
             /**
              * Format: double
-             * @description Set aside for calls that are under way.
+             * @description Reserved for calls in progress.
              */
             reserved: number;
             /** Format: double */
@@ -3731,7 +3731,7 @@ export interface components {
             n_errors: number;
             /** @description Traces that are known here. */
             n_seen: number;
-            /** @description Sampled, and not judged: it waits, or there was no money or no room. */
+            /** @description Sampled and not judged: waiting, over budget or overloaded. */
             n_unjudged: number;
             /** @description failed, expensive or other. */
             name: string;
@@ -3745,7 +3745,7 @@ export interface components {
         };
         SubmitAnswer: {
             feedback?: components["schemas"]["TrainingFeedback"] | null;
-            /** @description Whether one may ask for the next. */
+            /** @description Whether there may be a next item. */
             next: boolean;
             /** @description If it was too fast. */
             pace?: string | null;
@@ -3766,7 +3766,7 @@ export interface components {
             grades: components["schemas"]["GradeSum"][];
             verdicts: components["schemas"]["VerdictSum"][];
         };
-        /** @description How far people agree */
+        /** @description Agreement between people */
         TaskAgreement: {
             criteria: components["schemas"]["CriterionAgreement"][];
             judge: components["schemas"]["JudgeAgreement"][];
@@ -3774,7 +3774,7 @@ export interface components {
             people: components["schemas"]["AlphaWithoutPerson"][];
         };
         TaskChange: {
-            /** @description Instead of those that hold. */
+            /** @description Settings to change; others stay unchanged. */
             settings?: Record<string, never> | null;
             /** @description `open` or `closed`. */
             state?: string | null;
@@ -3947,14 +3947,14 @@ export interface components {
             probability: number;
             /**
              * Format: int64
-             * @description How often it was put together with a new result; 0 is never.
+             * @description Number of revisions; 0 means that it was never assembled.
              */
             revision: number;
             session?: string | null;
             started: string;
             /** @description `open`, `finished`, `reopened` or `erased`. */
             state: string;
-            /** @description How the run ended, in the words of its framework. */
+            /** @description Status at the end, as the framework names it. */
             status?: string | null;
             /** @description Beginning of the task. */
             title?: string | null;
@@ -3979,7 +3979,7 @@ export interface components {
              * @description Among the sampled and judged traces.
              */
             error_rate: number;
-            /** @description Where the mean would be if all that the judge could not grade scored 0, and if it scored 1. */
+            /** @description Worst-case range: the mean if all judge errors scored 0, and if all scored 1. */
             if_errors_scored: [
                 number,
                 number
@@ -3997,7 +3997,7 @@ export interface components {
             n: number;
             /**
              * Format: double
-             * @description As many from a simple random sample would say as much.
+             * @description Effective sample size.
              */
             n_eff: number;
             /**
@@ -4093,7 +4093,7 @@ export interface components {
         };
         VerdictLines: {
             items: components["schemas"]["VerdictLine"][];
-            /** @description How many of this page are left out, as they are about something that you have still to answer. */
+            /** @description Number of entries hidden on this page because you have not annotated their items yet. */
             n_withheld: number;
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
@@ -5860,9 +5860,9 @@ export interface operations {
     list_monitors: {
         parameters: {
             query?: {
-                /** @description How each does in the traffic of thirty days, as well. */
+                /** @description Include estimates for the last 30 days. */
                 figures?: boolean;
-                /** @description Those that were removed, as well. */
+                /** @description Include removed monitors. */
                 removed?: boolean;
             };
             header?: never;
@@ -9659,7 +9659,7 @@ export interface operations {
     sign_out: {
         parameters: {
             query?: {
-                /** @description In every browser, and not only in this one. */
+                /** @description End the sessions in all browsers. */
                 everywhere?: boolean;
             };
             header?: never;
@@ -10918,7 +10918,7 @@ export interface operations {
                 session?: string;
                 /** @description `open`, `finished`, `reopened` or `erased`. */
                 state?: string;
-                /** @description How the run ended, in the words of its framework. */
+                /** @description Status at the end, as the framework names it. */
                 status?: string;
                 failed?: boolean;
                 /** @description Began at this time or later, as RFC 3339. */

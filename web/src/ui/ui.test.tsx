@@ -29,7 +29,7 @@ test("each reason for nothing has its own words", () => {
   draw(new Problem(404, "Not found", "there is nothing here"));
   expect(screen.getByRole("heading", { name: "Not found" })).toBeTruthy();
   const request = { path: "/api/v1/runs", time: "2026-03-20T10:00:00.000Z", id: "req_7" };
-  draw(new Problem(500, "Something broke", "it is in the server's log", {}, request));
+  draw(new Problem(500, "Internal server error", "it is in the server's log", {}, request));
   expect(screen.getByText("It is in the server's log.")).toBeTruthy();
   expect(screen.getByText("HTTP 500 · /api/v1/runs · 2026-03-20T10:00:00.000Z · request req_7")).toBeTruthy();
   expect(screen.getByRole("link", { name: "How to read the log" }).getAttribute("href")).toBe(
@@ -41,7 +41,7 @@ test("each reason for nothing has its own words", () => {
 
 test("the id of a failed request comes from the header or else from the body", async () => {
   const failed = (headers: Record<string, string>) => ({
-    error: { title: "Something broke", status: 500, detail: "no more", request_id: "of-body" },
+    error: { title: "Internal server error", status: 500, detail: "no more", request_id: "of-body" },
     response: new Response(null, { status: 500, headers }),
   });
   for (const [headers, id] of [

@@ -275,7 +275,7 @@ fn show_alignment(
 ) -> anyhow::Result<()> {
     writeln!(
         out,
-        "\x1b[1m{}\x1b[0m  {} beside {} on {}",
+        "\x1b[1m{}\x1b[0m  {} compared with {} on {}",
         printable_line(rated.criterion),
         printable_line(&it.judge),
         plural(it.humans.len(), "person").replace("persons", "people"),

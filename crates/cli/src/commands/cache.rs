@@ -6,6 +6,10 @@ use super::judging::cache;
 /// Show or clear the cache of judge replies
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Examples:
+  jurist cache stats
+  jurist cache clear
+
 Replies are stored in $JURIST_CACHE, or in the user's cache folder, under the
 hash of everything that the judge received. Failures are not cached.")]
 pub struct CacheArgs {

@@ -32,7 +32,8 @@ Examples:
   jurist compare before.json after.json --show different-answer --format json
   jurist compare before.json after.json --chart differences.png
 
-Runs are paired case by case. A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
+Runs are paired case by case. A run is named by its id, the end of its id,
+`latest`, `previous` (or `latest~1`), or the path of a file.
 
 Exit codes: 0; 1 if the score dropped significantly by more than --max-drop, a
 case regressed under --fail-on-regression, or the pass rate is below

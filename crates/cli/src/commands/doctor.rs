@@ -16,6 +16,10 @@ use super::store::DatabaseArgs;
 /// Show which keys, models, databases and programs are found
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Examples:
+  jurist doctor
+  jurist doctor --store postgres://jurist@db/jurist
+
 Prints no secret, calls no model and changes nothing. Local model servers are
 asked for the names of their models.")]
 pub struct DoctorArgs {

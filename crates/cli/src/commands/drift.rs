@@ -146,8 +146,7 @@ fn show_drift(
         points.len()
     )?;
     let n_reference = found.reference.len();
-    for (name, looks, from) in
-        [("what is usual", &found.reference, 0), ("since then", &found.since, n_reference)]
+    for (name, looks, from) in [("reference", &found.reference, 0), ("since then", &found.since, n_reference)]
     {
         let (Some(last), first, end) = (looks.last(), &points[from], &points[from + looks.len() - 1]) else {
             continue;

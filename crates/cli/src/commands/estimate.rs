@@ -26,7 +26,7 @@ use super::reporting::printable_line;
 #[command(after_help = "\
 Examples:
   jurist estimate --human labels.csv --judge latest --criterion tone
-  jurist estimate --human labels.csv --scale 1-5 --judge run.json --pass-mark 0.7
+  jurist estimate --human labels.csv --scale 1-5 --judge run.json
   jurist estimate --judge sampled.csv --population strata.csv
 
 The labelled candidates must be a random sample of those that the judge scored.

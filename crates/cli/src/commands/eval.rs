@@ -36,7 +36,7 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist eval suite.yaml --explain          Print the plan and its projected cost
+  jurist eval suite.yaml --explain          Print the plan and projected cost
   jurist eval suite.yaml --max-cost 2
   jurist eval suite.yaml --reporter junit=results.xml --reporter md=summary.md
   jurist eval suite.yaml --replay calls.jsonl
@@ -45,7 +45,7 @@ Examples:
   jurist eval suite.yaml --only-failed latest
   jurist eval suite.yaml --only 'year-end balance'
   jurist eval suite.yaml --no-defer --baseline main.json --fail-on-regression
-                                            CI gate: nothing ungraded, nothing worse
+                                            CI gate: all graded, none worse
   jurist eval suite.yaml --allow-commands   Run the agents that the file names
   jurist eval suite.yaml --server https://jurist.example.org
                                             Run on the workers of a server

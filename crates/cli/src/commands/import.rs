@@ -18,8 +18,9 @@ use crate::render;
 #[command(after_help = "\
 Reads JSON, JSON lines, CSV and Parquet of promptfoo, DeepEval, ragas, Inspect
 (also its .eval logs), OpenAI evals, Langfuse, LangSmith, Braintrust and AgentV.
-The field names identify the tool. --out writes records.jsonl (for `jurist grade`), grades.jsonl (the other
-tool's scores) and rubric.yaml (its criteria).
+The field names identify the tool.
+--out writes records.jsonl (for `jurist grade`), grades.jsonl (the scores of the
+other tool) and rubric.yaml (its criteria).
 
 Examples:
   jurist import results.json

@@ -33,7 +33,7 @@ const SHOWN: usize = 20;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist ingest traces/*.jsonl                   Into the database of this folder
+  jurist ingest traces/*.jsonl                   Into this folder's database
   jurist ingest session.jsonl --agent support    Set the agent's name
   jurist ingest spans.jsonl --server http://127.0.0.1:8000
   JURIST_TOKEN=jrk_… jurist ingest old.jsonl --server https://jurist.example.org

@@ -143,7 +143,9 @@ pub fn run_init_command(args: &InitArgs) -> anyhow::Result<CommandOutcome> {
     writeln!(out, "wrote {path}: {}", template.about)?;
     for (companion, text) in &companions {
         write_new_file(companion, text)?;
-        writeln!(out, "wrote {}: sample data for it", companion.display())?;
+        let is_program = companion.extension().is_some_and(|extension| extension == "py");
+        let what = if is_program { "a sample agent" } else { "sample data" };
+        writeln!(out, "wrote {}: {what}", companion.display())?;
     }
     writeln!(out, "next:")?;
     let commands: Vec<String> =

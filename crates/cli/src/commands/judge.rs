@@ -229,7 +229,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
                 let value: Json = serde_json::from_str(&reply.text).unwrap_or_default();
                 let kept = match http.shape() {
                     StructuredOutput::Object | StructuredOutput::Asked => "",
-                    _ if value["verdict"].is_boolean() => ", kept to",
+                    _ if value["verdict"].is_boolean() => ", followed",
                     _ => ", requested but not followed; replies are parsed as far as possible",
                 };
                 writeln!(out, "  {:<12}{}{kept}", "structured", http.shape().name())?;

@@ -199,7 +199,9 @@ impl JudgingArgs {
     /// The error for a model without a known price under `--max-cost`; a recording costs nothing.
     pub fn check_prices(&self, judges: &ResolvedJudges) -> Result<(), ModelError> {
         match judges.unpriced_model() {
-            Some(model) if self.max_cost.is_some() && self.replay.is_none() => Err(unknown_price_error(model)),
+            Some(model) if self.max_cost.is_some() && self.replay.is_none() => {
+                Err(unknown_price_error(model))
+            }
             _ => Ok(()),
         }
     }

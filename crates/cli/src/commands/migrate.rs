@@ -26,7 +26,7 @@ Results of promptfoo (eval -o results.json) and AgentV (JSON lines) in the folde
 are compared: the same answers are graded by the suite that they belong to, and
 every verdict that differs is shown with the reason. Answers of judges and
 programs are taken from the results.
---write creates NAME.jurist.yaml beside each file that loads; existing files are
+--write creates NAME.jurist.yaml next to each file that loads; existing files are
 not overwritten.
 
 Examples:

@@ -9,7 +9,7 @@ use super::CommandOutcome;
 #[command(after_help = "\
 Examples:
   jurist power 0.05 --spread 0.2       Detect a change of 0.05, cases paired
-  jurist power --from 0.8 --to 0.85    Detect a change of the pass rate, unpaired
+  jurist power --from 0.8 --to 0.85    The same of a pass rate, unpaired
 
 `jurist compare --format json` reports the standard deviation for --spread.")]
 pub struct PowerArgs {

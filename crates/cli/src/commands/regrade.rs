@@ -22,7 +22,7 @@ use super::{CommandOutcome, LoadingArgs, choose_file_rubric, load_suite_with_set
 #[command(after_help = "\
 Examples:
   jurist regrade latest --judge gpt-5-mini     Ask another judge
-  jurist regrade latest --rubric suite.yaml    Match the rubrics of evals by name
+  jurist regrade latest --rubric suite.yaml    Match evals by name
   jurist regrade latest --rubric strict.yaml --judge claude-sonnet-4-5
   jurist compare previous latest               Show the effect of the change
 
@@ -126,12 +126,8 @@ fn build_regrade_case(
     let (rubric, judge) = match named {
         Some(case) => (Arc::clone(&case.rubric), case.judge.clone()),
         None => {
-            let chosen = choose_file_rubric(
-                file,
-                args.rubric_name.as_deref(),
-                "--rubric-name",
-                &args.loading,
-            )?;
+            let chosen =
+                choose_file_rubric(file, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?;
             let chosen = chosen.with_context(|| format!("`{}` has no rubric", file.display()))?;
             (chosen.rubric, chosen.judge)
         }

@@ -200,7 +200,7 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
                     writeln!(out, "{}\n", printable(text.trim_end()))?;
                 }
                 match &exchange.reply {
-                    Ok(reply) => writeln!(out, "\x1b[1mit said\x1b[0m\n{}", printable(reply.trim_end()))?,
+                    Ok(reply) => writeln!(out, "\x1b[1mreply\x1b[0m\n{}", printable(reply.trim_end()))?,
                     Err(error) => writeln!(out, "\x1b[1mno reply\x1b[0m: {}", printable(error))?,
                 }
             }

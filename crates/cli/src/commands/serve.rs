@@ -26,7 +26,8 @@ use super::worker::{WorkerPoolArgs, worker_process_name};
 Examples:
   jurist serve                  On this machine only, without accounts
   jurist serve --auth           With accounts; prints the owner's link once
-  jurist serve --auth --address 0.0.0.0:8000 --public-url https://jurist.example.org
+  jurist serve --auth --address 0.0.0.0:8000 \\
+      --public-url https://jurist.example.org
   jurist serve --store postgres://jurist@db/jurist --workers 0
                                 With `jurist worker` on other machines
 

@@ -26,7 +26,7 @@ Examples:
   jurist start config.yaml -p 8000    On this machine; annotators enter a name
   jurist start config.yaml --auth --host 0.0.0.0 \\
       --public-url https://annotate.example.org
-                                      For other people; prints an invitation link
+                                      For others; prints an invitation link
   jurist start config.yaml --output answers/
 
 CONFIG is a Potato file, or a native file with `annotation`. After a restart,

@@ -83,6 +83,11 @@ pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<Pro
 
 /// Migrate, back up and check the database
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist store backup jurist-backup.db
+  jurist store check --store postgres://jurist@db/jurist
+  jurist store owner-link --public-url https://jurist.example.org")]
 pub struct StoreArgs {
     #[command(flatten)]
     place: DatabaseArgs,

@@ -71,7 +71,7 @@ pub fn run_watch_command(args: WatchArgs) -> anyhow::Result<CommandOutcome> {
     let WatchArgs { file, filter, tag, judging, loading } = args;
     anyhow::ensure!(file.is_file(), "there is no file `{}`", file.display());
     anyhow::ensure!(!judging.batch, "--batch takes minutes to hours; use `jurist eval`");
-    judging.refuse_recording("--record would be written anew by every run; use `jurist eval --record`")?;
+    judging.refuse_recording("every run would overwrite the file of --record; use `jurist eval --record`")?;
     let filter = filter.map(|text| format!("--filter={text}"));
     let tags = tag.iter().map(|tag| format!("--tag={tag}"));
     let flags = ["--quiet".to_owned()].into_iter().chain(filter).chain(tags).map(Into::into);

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, Draft, Rating, Value};
 
-/// An item of which the answers are known.
+/// An item with known answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ItemAnswerKey {
     /// The id that the data gives it.
     pub item: String,
-    /// By scheme; what is not named does not matter.
+    /// By scheme; answers that are not listed are ignored.
     pub answers: BTreeMap<String, ExpectedAnswer>,
-    /// How far off a number may be and still be right.
+    /// Tolerance for numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
     /// Shown after training items.
@@ -23,7 +23,7 @@ pub struct ItemAnswerKey {
     pub why: Option<String>,
 }
 
-/// What would be right: by criterion or step, or one answer where the scheme asks one thing.
+/// Correct answers by criterion or step, or one answer if the scheme has one question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ExpectedAnswer {

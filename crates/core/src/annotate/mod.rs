@@ -47,7 +47,7 @@ use crate::candidate::Trace;
 use crate::rubric::Value;
 pub use crate::suite::{AnswerCondition, AnswerTest, ShowCondition};
 
-/// One thing to annotate, for one person. Everything in it is text, whatever it looks like.
+/// One item for one annotator. Markup in it is plain text.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     pub id: String,
@@ -58,7 +58,7 @@ pub struct Item {
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// What else a judge had before it, without which its answers cannot be checked.
+    /// Other input of the judge, needed to verify its answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
     /// Fields of the row that the task shows, in its order.
@@ -96,9 +96,9 @@ pub struct Given {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GivenKind {
-    /// A document that the answer may rest on.
+    /// A document that the answer can use.
     Context,
-    /// What would have been right.
+    /// The reference answer.
     Reference,
     /// What must be met.
     Requirement,
@@ -106,10 +106,10 @@ pub enum GivenKind {
     Diff,
 }
 
-/// One of those that are compared.
+/// One of the compared candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
-    /// What answers call it, wherever it stands.
+    /// Name in answers, independent of its position on the page.
     pub label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -137,12 +137,12 @@ pub struct Scheme {
 pub enum SchemeKind {
     Rubric {
         criteria: Vec<Criterion>,
-        /// A rating of the whole; not part of the weighted score, and never asked for.
+        /// Overall rating; optional and not part of the weighted score.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overall: Option<Criterion>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<NotesField>,
-        /// Whether the annotator sees the weighted score as it grows.
+        /// Whether annotators see the weighted score during annotation.
         shows_score: bool,
     },
     Trajectory {
@@ -152,7 +152,7 @@ pub enum SchemeKind {
         marks: Vec<String>,
         errors: Vec<ErrorCategory>,
         severities: Vec<SeverityLevel>,
-        /// What the running score starts at.
+        /// Start value of the running score.
         initial: f64,
     },
     Pairwise {
@@ -177,7 +177,7 @@ pub enum SchemeKind {
         min: i64,
         max: i64,
         step: u32,
-        /// Where the handle stands until somebody moves it.
+        /// Position of the handle before it is moved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<i64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ pub enum SchemeKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placeholder: Option<String>,
     },
-    /// What a judge answered, to confirm or correct one by one.
+    /// Answers of a judge, to be confirmed or corrected one by one.
     Verify {
         claims: Vec<Claim>,
     },
@@ -205,7 +205,7 @@ pub struct Criterion {
     pub weight: f64,
     /// The scale, lowest first.
     pub points: Vec<ScalePoint>,
-    /// Whether it may be said not to apply, or not to be decidable.
+    /// Whether annotators may answer "not applicable" or "cannot tell".
     pub may_skip: bool,
 }
 
@@ -213,13 +213,13 @@ pub struct Criterion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalePoint {
     pub value: Value,
-    /// What every criterion calls it, such as Good.
+    /// Label of the point, shared by all criteria, such as Good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// What it means for this criterion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What it is worth on 0..=1; absent for an answer that only leads on in a tree.
+    /// Value on 0..=1; absent for an answer that only leads to another node of a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<f64>,
 }
@@ -240,20 +240,20 @@ pub struct ErrorCategory {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeverityLevel {
     pub name: String,
-    /// Its absolute value is taken off the running score.
+    /// Its absolute value is subtracted from the running score.
     pub weight: f64,
 }
 
-/// One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement.
+/// One answer of a judge: to a criterion, a branch of a tree, a claim or a requirement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     pub id: String,
-    /// What was asked, as grades name it.
+    /// Id of the question, as in grades.
     pub criterion: String,
     pub label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Absent where the judge was not asked: a question of a tree that only another answer leads to.
+    /// Absent if the judge did not get this question, because another branch of the tree leads to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Rating>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -266,12 +266,12 @@ pub struct Claim {
     /// In a tree: the claim that each answer leads to, by the answer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub leads: BTreeMap<String, String>,
-    /// Whether its parts decide it: it is the share of them that hold, and has no answer of its own.
+    /// Whether it is computed from its parts: the share of parts that hold. It then has no separate answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_parts: bool,
 }
 
-/// What is said about one criterion; without a rating it is not answered.
+/// The annotation of one criterion; without a rating it is unanswered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rated {
@@ -290,11 +290,11 @@ pub enum Rating {
         value: Value,
     },
     NotApplicable,
-    /// They could not tell.
+    /// The annotator could not decide.
     Abstained,
 }
 
-/// Words of the item, and where they stand, in bytes.
+/// A quote from the item, with its position in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quote {
@@ -308,7 +308,7 @@ pub struct Quote {
     pub end: Option<u64>,
 }
 
-/// What is said about one step.
+/// The annotation of one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marked {
@@ -322,13 +322,13 @@ pub struct Marked {
     pub rationale: Option<String>,
 }
 
-/// What is said about a judge's answer.
+/// The annotation of a judge's answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Verified {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verification>,
-    /// What would have been right, where it is corrected.
+    /// The corrected answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Rating>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,23 +9,23 @@ use crate::suite;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnnotationSettings {
-    /// How many people answer each item; everybody answers everything where it is absent.
+    /// Number of annotators per item; if absent, every annotator answers every item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotators_per_item: Option<u32>,
-    /// The share of items that several people answer; one answers each of the others.
+    /// Overlap sample: the share of items that several people answer. One person answers each other item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<f64>,
     /// Annotators per item of the overlap sample; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap_annotators: Option<u32>,
-    /// How many items each person answers at most.
+    /// Maximum number of items per annotator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota: Option<u32>,
     /// After this time without activity, the item is assigned to another annotator.
     pub stale_minutes: u32,
-    /// Whether one may return to what one has submitted, and change it.
+    /// Whether annotators may edit submitted items.
     pub back_navigation: bool,
-    /// Whether the weighted score is shown as it grows.
+    /// Whether annotators see the weighted score during annotation.
     pub shows_score: bool,
     pub shows_descriptions: bool,
     pub order: AssignmentOrder,
@@ -38,30 +38,30 @@ pub struct AnnotationSettings {
     /// Attention checks: items that every attentive reader answers correctly, mixed in unmarked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attention: Vec<ItemAnswerKey>,
-    /// After how many items one of those is mixed in.
+    /// Number of items between two attention or gold items.
     pub check_every: u32,
-    /// Faster than this is too fast.
+    /// Minimum time per item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seconds: Option<f64>,
     /// Code that annotators see at the end and enter on the crowd platform that sent them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_code: Option<String>,
-    /// Whether people may come by an id in the address, as crowd platforms send them.
+    /// Whether people may join by an id in the address, as from crowd platforms.
     pub crowd: bool,
-    /// Nobody sees what others said, or a judge, before they have answered.
+    /// Blinding: annotators see answers of other people and of judges only after their own.
     pub blind: bool,
 }
 
-/// Which item comes next for somebody.
+/// Order in which an annotator gets items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AssignmentOrder {
-    /// Those that the fewest people have, in the order of the data.
+    /// Items with the fewest annotators first, then in the order of the data.
     #[default]
     Balanced,
     /// The order of the data: items are finished one after the other.
     Fixed,
-    /// Another order for everybody.
+    /// A random order for each annotator.
     Random,
 }
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileChange {
-    /// Where the file stands now; where it stood, if it is gone.
+    /// Path of the file; for a deleted file, the path before.
     pub path: String,
-    /// Where it stood before, if elsewhere.
+    /// Old path, if the file was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_path: Option<String>,
     pub kind: ChangeKind,

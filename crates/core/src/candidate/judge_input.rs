@@ -38,13 +38,13 @@ pub struct JudgeInput {
     /// Further references that are as right as the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_references: Vec<Value>,
-    /// Tool calls to compare with, where they do not stand in the reference.
+    /// Expected tool calls, if they are not in the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_calls: Option<Value>,
     /// What the file says about the case besides; only programs that check the answer get it.
     #[serde(skip_serializing_if = "CaseData::is_empty")]
     pub case_data: CaseData,
-    /// What the run measured of itself.
+    /// Measurements of the run: time, tokens, cost.
     #[serde(skip_serializing_if = "Measurements::is_empty")]
     pub measurements: Measurements,
 }

@@ -8,7 +8,7 @@ use super::record::{RecordField, RecordFields};
 use super::trace::{Trace, Usage};
 use crate::quantity::Usd;
 
-/// What the agent's own execution took, without the judges. What nobody measured is absent, never 0.
+/// Time, tokens and cost of the agent, without judges. Unknown values are absent, never 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measurements {

@@ -23,7 +23,7 @@ use crate::quantity::{Time, Usd};
 pub struct Trace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What the agent was asked, where the format says so apart from its messages.
+    /// Task of the agent, if the format has it outside the messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub steps: Vec<TraceStep>,
@@ -37,7 +37,7 @@ pub struct Trace {
     /// From its beginning to its end, where the format says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// How the run ended, in the words of its framework.
+    /// Status at the end, as the framework names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Files that the run changed, if the format lists them for the whole run.
@@ -84,7 +84,7 @@ pub struct TraceStep {
     pub depth: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// What the agent thought and did not say.
+    /// Reasoning of the agent that is not part of a message.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -131,7 +131,7 @@ pub struct ToolCall {
     pub id: Option<String>,
     pub name: String,
     pub arguments: Map<String, Value>,
-    /// How long it took, where the format says so.
+    /// Duration, if the format has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }

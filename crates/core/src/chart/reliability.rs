@@ -62,7 +62,7 @@ impl ReliabilityChart {
                 canvas.whisker("whisker", (x, up.at(low)), (x, up.at(high)));
             }
             let tip = format!(
-                "{} said, {} seen, n = {}",
+                "predicted {}, observed {}, n = {}",
                 format_short_number(bin.predicted),
                 bin.observed.value_with_interval(),
                 bin.n

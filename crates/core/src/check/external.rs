@@ -132,7 +132,7 @@ pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<Exter
     let then = params.map("check")?.map(|check| read_inner_check(params, check)).transpose()?;
     let scores = params.map("scores")?.map(|names| read_score_names(params, names)).transpose()?;
     if scores.is_some() && then.is_some() {
-        return Err(params.bad("scores", "cannot stand beside `check`"));
+        return Err(params.bad("scores", "cannot be combined with `check`"));
     }
     Ok(Some(ExternalCheck {
         name: params.name(),

@@ -119,7 +119,7 @@ fn read_page(text: &str) -> Result<(), &'static str> {
     }
     words_outside |= is_outside(&open) && !text[end..].trim().is_empty();
     match (words_outside && !has_body, is_known) {
-        (true, _) => Err("words stand outside of elements"),
+        (true, _) => Err("there is text outside of elements"),
         (false, false) => Err("it has no element of HTML"),
         (false, true) => Ok(()),
     }

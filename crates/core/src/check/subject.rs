@@ -22,9 +22,9 @@ pub struct CheckSubject<'a> {
     pub reference: Option<Cow<'a, Value>>,
     /// Further references that are as right as that one.
     pub other_references: &'a [Value],
-    /// Tool calls to compare with, where they do not stand in the reference.
+    /// Expected tool calls, if they are not in the reference.
     pub reference_calls: Option<&'a Value>,
-    /// What the run measured of itself.
+    /// Measurements of the run: time, tokens, cost.
     pub measurements: Measurements,
 }
 

@@ -78,7 +78,11 @@ fn read_document(text: &str) -> Result<Vec<String>, String> {
     }
     let element = read_element(text, start)?;
     let end = skip_prologue(text, element.end)?;
-    if end < text.len() { Err("more stands behind the root element".to_owned()) } else { Ok(element.paths) }
+    if end < text.len() {
+        Err("there is content after the root element".to_owned())
+    } else {
+        Ok(element.paths)
+    }
 }
 
 /// Skips blanks, comments, instructions and the document type.
@@ -152,7 +156,7 @@ fn skip_attributes(text: &str, start: usize) -> Result<(usize, bool), String> {
         let quote = quote.ok_or_else(|| format!("the value of `{name}` has no quotation marks"))?;
         let length = value[1..].find(quote).ok_or_else(|| format!("the value of `{name}` has no end"))?;
         if value[1..=length].contains('<') {
-            return Err(format!("`<` stands in the value of `{name}`"));
+            return Err(format!("`<` is in the value of `{name}`"));
         }
         check_entities(&value[1..=length])?;
         rest = &value[length + 2..];

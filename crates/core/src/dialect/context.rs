@@ -224,10 +224,9 @@ impl<'a> Context<'a> {
                 _ => break,
             }
         }
-        self.report(
-            unreadable(&ReadError::Missing, written, span)
-                .note("looked beside this file, then in each folder above it up to the project's root"),
-        );
+        self.report(unreadable(&ReadError::Missing, written, span).note(
+            "looked in the folder of this file, then in each folder above it up to the project's root",
+        ));
         None
     }
 
@@ -277,7 +276,7 @@ impl<'a> Context<'a> {
             };
             if is_secret_variable(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
                 let message =
-                    format!("`{name}` looks like a secret, and what stands here goes to models and reports");
+                    format!("`{name}` looks like a secret, and this text is sent to models and reports");
                 let help = "name the variable in `.jurist/config.yaml` or in a server's `env` instead";
                 self.report(Diagnostic::error(Code::BadValue, span, message).help(help));
                 return None;

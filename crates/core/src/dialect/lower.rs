@@ -125,7 +125,7 @@ fn diagnostic(fault: &RubricFault, span: SourceSpan, ids: &[String]) -> Diagnost
         RubricProblem::UnknownRequirement(_) | RubricProblem::UnknownWeight(_) => (Code::UnknownName, None),
         RubricProblem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
         RubricProblem::Misplaced(..) => (Code::Conflict, None),
-        RubricProblem::NothingToCompare => (Code::MissingKey, Some("add a check or a question beside it")),
+        RubricProblem::NothingToCompare => (Code::MissingKey, Some("add a check or a question next to it")),
         RubricProblem::TooDeep => (Code::TooDeep, None),
         RubricProblem::LengthCap | RubricProblem::Prompt(_) | RubricProblem::NoEvidenceAsked => {
             (Code::BadValue, None)

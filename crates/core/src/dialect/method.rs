@@ -185,7 +185,7 @@ pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: 
             if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|one_text| text.contains(one_text)) {
                 diagnostic = diagnostic
                     .note("patterns run in linear time, so that none can hang")
-                    .note("`engine: backtracking` beside it allows look-around, within a number of steps");
+                    .note("`engine: backtracking` next to it allows look-around, within a number of steps");
             }
             cx.report(diagnostic);
             None

@@ -39,7 +39,7 @@ pub(super) fn read_monitor_definition(fields: MappingReader<'_>, named: &NamedRu
     let rubric = rubric.and_then(|rubric| with_pass_mark(cx, rubric, pass_mark));
     fields.exclusive("judge_model", "judges", "one judge, or several");
     if fields.list_is_empty("judges") {
-        cx.error(Code::Empty, fields.key_span("judges"), "`judges` lists nobody");
+        cx.error(Code::Empty, fields.key_span("judges"), "`judges` is empty");
     }
     let judges = match fields.text("judge_model") {
         Some(model) => vec![model],
@@ -108,7 +108,7 @@ fn read_monitor_agents(fields: &MappingReader<'_>) -> Vec<(String, AgentOverride
         return Vec::new();
     };
     if node.list().is_some_and(<[SourceNode]>::is_empty) || node.map().is_some_and(<[_]>::is_empty) {
-        fields.cx.error(Code::Empty, fields.key_span("agents"), "`agents` lists nobody");
+        fields.cx.error(Code::Empty, fields.key_span("agents"), "`agents` is empty");
     }
     match &node.shape {
         NodeShape::List(_) => {

@@ -44,7 +44,8 @@ pub(super) fn read_rubric_definition(
     let (draft, spot) = match &node.shape {
         NodeShape::Scalar(_) => {
             if let Some(name) = node.text().filter(|text| named.rubrics.contains_key(*text)) {
-                let message = format!("`{name}` is the name of a rubric of this file, and here it is a criterion");
+                let message =
+                    format!("`{name}` is the name of a rubric of this file, and here it is a criterion");
                 cx.report(
                     Diagnostic::error(Code::BadValue, cx.head(node), message)
                         .label("a text is one criterion, which a judge decides")

@@ -362,8 +362,7 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
         match find(&other) {
             Some(target) => found = target,
             None => {
-                let message =
-                    format!("the target `{name}` stands for `{other}`, and there is none of this name");
+                let message = format!("the target `{name}` refers to `{other}`, which does not exist");
                 cx.report(Diagnostic::error(Code::UnknownName, span, message).suggest(
                     &other,
                     known.iter().copied(),
@@ -433,7 +432,7 @@ pub(super) fn resolve_file_reference(cx: &Context<'_>, name: &str, span: SourceS
         cx.report(
             Diagnostic::error(Code::UnknownName, span, format!("nothing is called `{name}`"))
                 .suggest(name, known.keys().map(String::as_str), "known names")
-                .note(format!("names stand under `refs:` in {AGENTV_FILE} or {FILE}")),
+                .note(format!("names are under `refs:` in {AGENTV_FILE} or {FILE}")),
         );
     }
     found

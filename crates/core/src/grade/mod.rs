@@ -54,7 +54,7 @@ pub struct Grade {
     /// Version of this contract.
     #[serde(default = "default_format")]
     pub format: u32,
-    /// Ids from outside are kept as given.
+    /// External ids are stored unchanged.
     pub candidate: String,
     /// The rubric this was graded against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct Grade {
     /// Claims or requirements that the grade is based on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<GradedPoint>,
-    /// What a reader should know before trusting it.
+    /// Warnings about the grade.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<GradeFlag>,
     #[serde(default, skip_serializing_if = "Spend::is_nothing")]
@@ -92,12 +92,12 @@ pub struct Grader {
     pub kind: GraderKind,
     /// Model, check or person.
     pub name: String,
-    /// Hash of everything that shapes its answers besides the candidate.
+    /// Hash of the grader's configuration: everything except the candidate that influences its answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,
 }
 
-/// What came of asking. Only `scored` enters a score.
+/// Outcome of the question. Only `scored` counts in the score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
@@ -108,9 +108,9 @@ pub enum Outcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<f64>,
     },
-    /// Its condition did not hold, or the grader said so.
+    /// The condition of the criterion was false, or the grader answered "not applicable".
     NotApplicable,
-    /// The grader could not tell.
+    /// The grader could not decide.
     Abstained { why: String },
     /// Grader error.
     Failed {
@@ -139,7 +139,7 @@ pub enum Failure {
     OffScale,
     Auth,
     EvidenceNotFound,
-    /// The service could not be reached, or answered with an error of its own.
+    /// The service was unreachable or returned a server error.
     Unavailable,
     /// A program or check stopped with an error.
     Crashed,
@@ -158,7 +158,7 @@ impl From<&CheckFinding> for Outcome {
     }
 }
 
-/// Why nobody was asked.
+/// Reason for the deferral.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Deferral {
@@ -238,7 +238,7 @@ pub struct GradedPoint {
 pub enum GradeFlag {
     /// The candidate holds an object that is shaped like a judge's verdict.
     VerdictInCandidate,
-    /// Too few of the quotes behind the answer were found, so it counts as 0 whatever the judge said.
+    /// Too few quotes of the answer were found in the candidate, so it counts as 0.
     NoVerifiableEvidence,
 }
 

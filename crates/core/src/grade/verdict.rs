@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the whole rubric says about one candidate.
+/// Verdict of a rubric on one candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
@@ -18,7 +18,7 @@ pub struct Verdict {
     pub vacuous: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate>,
-    /// Gates that nobody could decide. A verdict with one of them is never a pass.
+    /// Undecided gates. A verdict with an undecided gate never passes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided_gates: Vec<UndecidedGate>,
     /// The way through the rubric's trees.
@@ -34,11 +34,11 @@ pub enum VerdictStatus {
     Fail,
     /// A grader failed, so there is no verdict.
     Error,
-    /// Somebody has not been asked yet.
+    /// An answer is missing.
     Deferred,
 }
 
-/// What became of the questions.
+/// Number of questions by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Counts {
@@ -60,7 +60,7 @@ pub struct FailedGate {
     pub criterion: Option<String>,
 }
 
-/// A gate without an answer: its grader abstained, broke or was not asked.
+/// An undecided gate: its grader abstained, failed or was not asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndecidedGate {
@@ -78,7 +78,7 @@ impl std::fmt::Display for UndecidedGate {
     }
 }
 
-/// A condition that fails the verdict whatever the score.
+/// A condition that fails the verdict at any score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -87,9 +87,9 @@ pub enum Gate {
     MinScore,
     Strict,
     Evidence,
-    /// Abstaining was declared to fail.
+    /// The grader abstained, and `cannot_assess: fail` is set.
     CannotAssess,
-    /// A broken grader was declared to fail.
+    /// The grader failed, and `on_error: fail` is set.
     OnError,
 }
 
@@ -122,7 +122,7 @@ pub struct TreePathStep {
     pub reason: Option<String>,
 }
 
-/// What a panel says about one candidate.
+/// Verdict of a panel on one candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelVerdict {
@@ -135,7 +135,7 @@ pub struct PanelVerdict {
     /// The mean of the members' scores in the scale's own units, where all of them have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<f64>,
-    /// Why it is no pass.
+    /// Why it does not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     pub members: u32,

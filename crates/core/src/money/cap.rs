@@ -159,6 +159,14 @@ mod tests {
             (Usd::from_nanos(65_000_000_000), "10000.00 JPY".into())
         );
         assert_eq!(yen.format_amount(Usd::from_nanos(65_000)), "0.0100 JPY");
+        assert!((yen.amount() - 10_000.0).abs() < 1e-12);
+        for (currency, shown) in [("EUR", "€2.50"), ("USD", "$2.50")] {
+            let cap = rates.cap(2.5, currency.parse().unwrap(), None).unwrap();
+            assert_eq!(cap.format_amount(cap.usd()), shown);
+        }
+        let dollars = rates.cap(1.0, "USD".parse().unwrap(), None).unwrap();
+        assert_eq!(dollars.format_amount(Usd::from_nanos(100_000_000)), "$0.10");
+        assert_eq!(dollars.format_amount(Usd::default()), "$0.00");
         let told = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
         assert_eq!(told.usd(), Usd::from_nanos(12_000_000_000));
     }

@@ -58,6 +58,7 @@ mod tests {
         };
         check("2026-11-30T23:59:59.999999Z", "2026-11", 30);
         check("2026-12-31T23:00:00-01:00", "2027-01", 31);
+        check("2026-12-15T12:00:00Z", "2026-12", 31);
         check("2028-02-29T12:00:00Z", "2028-02", 29);
         check("2100-02-28T12:00:00Z", "2100-02", 28);
         // Clocks change in much of the world in these months, and the months stay as long.

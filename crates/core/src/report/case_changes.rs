@@ -65,7 +65,7 @@ pub struct CriterionAnswer {
     pub answer: String,
     pub score: Option<f64>,
     pub reason: String,
-    /// Quotes, each with where it stands.
+    /// Quotes with their positions.
     pub evidence: Vec<String>,
 }
 

@@ -209,7 +209,7 @@ pub fn case_notes(result: &CaseResult) -> Vec<String> {
 pub fn with_evidence(grade: &Grade, said: String) -> String {
     let flag = GradeFlag::NoVerifiableEvidence;
     let is_flagged = grade.flags.contains(&flag) && matches!(grade.outcome, Outcome::Scored { .. });
-    if is_flagged { format!("{} (the judge said {said})", flag.words()) } else { said }
+    if is_flagged { format!("{} (answer of the judge: {said})", flag.words()) } else { said }
 }
 
 /// What decided a verdict besides its answers: gates that failed, why a panel did not pass, and where trees ended.

@@ -91,7 +91,10 @@ fn flags_of_grades_are_told_in_every_report() {
         let flags = if is_json {
             ["verdict_in_candidate", "no_verifiable_evidence"]
         } else {
-            ["the candidate contains text shaped like a verdict", "no verifiable evidence (the judge said 1"]
+            [
+                "the candidate contains text shaped like a verdict",
+                "no verifiable evidence (answer of the judge: 1",
+            ]
         };
         for flag in flags {
             assert!(text.contains(flag), "{format:?}: {flag} is not in {text}");

@@ -44,7 +44,7 @@ pub struct Run {
     #[schemars(with = "Vec<CaseResult>")]
     pub results: RunResults,
     pub spend: Spend,
-    /// What the results come to, written for readers of a file; Jurist itself makes it anew from the results.
+    /// Summary for readers of the file; Jurist computes it again from the results.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "leave_summary")]
     pub summary: Option<RunSummary>,
 }
@@ -94,7 +94,7 @@ fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
     })
 }
 
-/// What came of one case.
+/// Result of one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaseResult {
@@ -108,7 +108,7 @@ pub struct CaseResult {
     pub candidate: String,
     pub rubric: RubricHash,
     pub verdict: Verdict,
-    /// How several judges came to the verdict.
+    /// Verdict of the panel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panel: Option<PanelVerdict>,
     pub grades: Vec<Grade>,
@@ -117,11 +117,10 @@ pub struct CaseResult {
     /// The judge calls that were projected before it was graded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projected_calls: Option<CallRange>,
-    /// What it can be looked at by: the case's metadata and tags, short fields of its row, and which agent,
-    /// model and prompt answered.
+    /// Fields for grouping: metadata and tags of the case, short fields of its row, and agent, model and prompt.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, serde_json::Value>,
-    /// What was graded; evidence gives its places in it.
+    /// The candidate; evidence refers to positions in it.
     #[serde(default, skip_serializing_if = "JudgeInput::is_empty")]
     pub material: JudgeInput,
 }

@@ -7,7 +7,7 @@ use super::{CallRange, CaseResult, Run};
 use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
 
-/// What the results of a run come to.
+/// Summary of the results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunSummary {
@@ -26,7 +26,7 @@ pub struct RunSummary {
     pub regressions: Option<Regressions>,
 }
 
-/// Cases that nobody graded.
+/// Number of ungraded cases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotGraded {
@@ -44,7 +44,7 @@ pub struct NotGraded {
 pub struct NotGradedReason {
     pub why: Deferral,
     pub reason: String,
-    /// What would have them graded.
+    /// Next step that would get them graded.
     pub remedy: String,
     pub n_cases: usize,
 }
@@ -55,7 +55,7 @@ pub struct NotGradedReason {
 pub struct Regressions {
     /// Cases that passed and now fail.
     pub regressed: Vec<StatusChange>,
-    /// Cases that passed and now have no verdict, so that nobody knows whether they got worse.
+    /// Cases that passed before and have no verdict now, so that a regression is possible.
     pub undecided: Vec<UndecidedCase>,
     /// Cases whose trials differ within one of the runs; they are counted nowhere else.
     pub flaky: Vec<String>,
@@ -161,9 +161,12 @@ impl NotGraded {
         };
         let more = match reasons.len() - 1 {
             0 => String::new(),
-            n => format!(" ({} beside it)", plural(n, "other reason")),
+            n => format!(" (and {})", plural(n, "other reason")),
         };
-        let statement = format!("{what}: {}{more}. {}.", first.reason, first.remedy);
+        // A reason that names the flag needs no advice.
+        let remedy =
+            if first.reason.contains("--judge") { String::new() } else { format!(" {}.", first.remedy) };
+        let statement = format!("{what}: {}{more}.{remedy}", first.reason);
         Some(Self { statement, n_not_graded, n_cases, reasons })
     }
 }

@@ -77,3 +77,21 @@ impl CompensatedSum {
         self.sum + self.lost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_opposite_of_a_range_is_turned_round() {
+        let contribution = Contribution { value: 0.75, low: 0.25, high: 0.875 };
+        assert_eq!(contribution.invert(), Contribution { value: 0.25, low: 0.125, high: 0.75 });
+    }
+
+    #[test]
+    fn a_small_number_is_not_lost_beside_a_large_one() {
+        let sum = |values: [f64; 3]| values.into_iter().fold(CompensatedSum::default(), CompensatedSum::plus);
+        assert_eq!(sum([1e16, 1.0, -1e16]).value().to_bits(), 1.0_f64.to_bits());
+        assert_eq!(sum([1.0, 1e16, -1e16]).value().to_bits(), 1.0_f64.to_bits());
+    }
+}

@@ -267,3 +267,165 @@ fn fill_outcome_unit(question: &Question<'_>, outcome: Outcome) -> Result<Outcom
     }
     Ok(Outcome::Scored { value, unit })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::{outcomes, rubric, rubric_with};
+    use super::*;
+    use crate::grade::VerdictStatus;
+    use crate::rubric::{Draft, LengthPenalty, LengthUnit, Value};
+    use crate::suite::{Aggregate, TieBreak};
+
+    const MEAN: Combine = Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail };
+
+    fn grade(candidate: &str, criterion: &str, grader: &str, answer: &str) -> Grade {
+        let kind = if grader.starts_with("judge") { "judge" } else { "human" };
+        serde_json::from_value(json!({
+            "candidate": candidate, "criterion": criterion, "grader": { "kind": kind, "name": grader },
+            "outcome": outcomes(answer)[0],
+        }))
+        .unwrap()
+    }
+
+    /// A judge's grade with quotes, each with the part in which it was found.
+    fn quoting(criterion: &str, answer: &str, quotes: &[(&str, Option<&str>)]) -> Grade {
+        let evidence = quotes.iter().map(|(quote, part)| {
+            let found = part.map(|part| json!({ "in": part, "start": 0, "end": 1 }));
+            serde_json::from_value(json!({ "quote": quote, "found": found })).unwrap()
+        });
+        Grade { evidence: evidence.collect(), ..grade("c", criterion, "judge", answer) }
+    }
+
+    fn only(book: &GradeBook<'_>) -> Verdict {
+        let mut all: Vec<(&str, CandidateVerdict)> = book.ballots(MEAN).collect();
+        match all.pop() {
+            Some((_, CandidateVerdict::Single(verdict))) if all.is_empty() => verdict,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn grades_of_each_candidate_come_together_in_the_order_of_candidates() {
+        let rubric = rubric("a, b");
+        let mut book = GradeBook::new(&rubric);
+        for (candidate, criterion, answer) in
+            [("y", "b", "1"), ("x", "a", "0.5"), ("y", "a", "0"), ("x", "b", "0.5")]
+        {
+            book.add(grade(candidate, criterion, "ann", answer)).unwrap();
+        }
+        let scores: Vec<(String, Option<f64>)> = book
+            .ballots(MEAN)
+            .map(|(id, ballot)| match ballot {
+                CandidateVerdict::Single(verdict) => (id.to_owned(), verdict.score),
+                CandidateVerdict::Panel { .. } => panic!("one grader is no panel"),
+            })
+            .collect();
+        assert_eq!(scores, [("y".to_owned(), Some(0.5)), ("x".to_owned(), Some(0.5))]);
+        // What has no grade is deferred.
+        book.add(grade("z", "a", "ann", "1")).unwrap();
+        let Some((_, CandidateVerdict::Single(last))) = book.ballots(MEAN).last() else {
+            panic!("one grader")
+        };
+        assert_eq!((last.status, last.counts.deferred), (VerdictStatus::Deferred, 1));
+    }
+
+    #[test]
+    fn graders_of_the_same_criterion_are_a_panel_and_share_the_rest() {
+        let rubric = rubric("a, b");
+        let mut book = GradeBook::new(&rubric);
+        for (criterion, grader, answer) in [("a", "ann", "1"), ("a", "bob", "0"), ("b", "ann", "1")] {
+            book.add(grade("c", criterion, grader, answer)).unwrap();
+        }
+        let Some((_, CandidateVerdict::Panel { panel, members })) = book.ballots(MEAN).next() else {
+            panic!("two graders")
+        };
+        let scores: Vec<(&str, Option<f64>)> =
+            members.iter().map(|(grader, verdict)| (grader.name.as_str(), verdict.score)).collect();
+        assert_eq!(scores, [("ann", Some(1.0)), ("bob", Some(0.5))]);
+        assert_eq!(panel.score, Some(0.75));
+    }
+
+    #[test]
+    fn what_does_not_fit_the_rubric_is_refused() {
+        let (rubric, other) = (rubric("a, b"), rubric("c"));
+        let mut book = GradeBook::new(&rubric);
+        let version = |rubric: &Rubric, name: &str| Grade {
+            rubric: Some(rubric.version().clone()),
+            ..grade("c", "a", name, "1")
+        };
+        book.add(version(&rubric, "ann")).unwrap();
+        assert!(matches!(book.add(version(&other, "bob")), Err(GradeRejection::OtherVersion { .. })));
+        assert!(matches!(book.add(grade("c", "a", "ann", "0")), Err(GradeRejection::Twice { .. })));
+        let unknown = book.add(grade("c", "z", "ann", "1"));
+        assert!(
+            matches!(unknown, Err(GradeRejection::UnknownCriterion { known, .. }) if known == ["a", "b"])
+        );
+        assert!(matches!(book.add(grade("c", "b", "ann", "7")), Err(GradeRejection::OffScale { .. })));
+        let scored = |unit| Outcome::Scored { value: Value::Number(0.5), unit };
+        let with_unit = |unit| Grade { outcome: scored(unit), ..grade("c", "b", "cid", "1") };
+        assert!(matches!(book.add(with_unit(Some(0.4))), Err(GradeRejection::WrongUnit { .. })));
+        book.add(with_unit(Some(0.5))).unwrap();
+    }
+
+    #[test]
+    fn a_condition_is_decided_by_the_response() {
+        for criteria in ["a when, b", "(a) when, b"] {
+            let rubric = rubric(criteria);
+            for (response, score) in [("without", 1.0), ("with x", 0.5)] {
+                let mut book = GradeBook::new(&rubric);
+                book.candidate("c", response.to_owned());
+                book.add(grade("c", "a", "ann", "0")).unwrap();
+                book.add(grade("c", "b", "ann", "1")).unwrap();
+                assert_eq!(only(&book).score, Some(score), "{criteria}: {response}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_penalty_needs_the_response() {
+        let penalty = LengthPenalty { free: 2, cap: 4, penalty: 0.5, unit: LengthUnit::Words };
+        let rubric = rubric_with("a", Draft { length_penalty: Some(penalty), ..Draft::default() });
+        let mut book = GradeBook::new(&rubric);
+        book.add(grade("c", "a", "ann", "1")).unwrap();
+        assert_eq!(book.without_text(), Some("c"));
+        book.candidate("c", "one two three four five".to_owned());
+        assert_eq!((book.without_text(), only(&book).score), (None, Some(0.5)));
+        let plain = super::super::tests::rubric("a");
+        let mut without = GradeBook::new(&plain);
+        without.add(grade("c", "a", "ann", "1")).unwrap();
+        assert_eq!(without.without_text(), None);
+    }
+
+    #[test]
+    fn quotes_are_looked_for_in_the_response_that_is_there() {
+        const RESPONSE: &str = "The lighthouse was finished in the year 1911 by Ingrid Solheim.";
+        let true_quote = ("finished in the year 1911", None);
+        let invented = ("demolished by an earthquake", None);
+        let status = |missing: Option<EvidenceMissing>, grade: Grade, response: Option<&str>| {
+            let draft = Draft { require_evidence: true, evidence_missing: missing, ..Draft::default() };
+            let rubric = rubric_with("a", draft);
+            let mut book = GradeBook::new(&rubric);
+            response.iter().for_each(|text| book.candidate("c", (*text).to_owned()));
+            book.add(grade).unwrap();
+            only(&book).status
+        };
+        use VerdictStatus::{Error, Fail, Pass};
+        let error = Some(EvidenceMissing::Error);
+        assert_eq!(status(None, quoting("a", "1", &[true_quote]), Some(RESPONSE)), Pass);
+        assert_eq!(status(None, quoting("a", "1", &[invented]), Some(RESPONSE)), Fail);
+        assert_eq!(status(error, quoting("a", "1", &[invented]), Some(RESPONSE)), Error);
+        assert_eq!(status(error, quoting("a", "1", &[true_quote]), Some(RESPONSE)), Pass);
+        // Without the response, what the grade says of its quotes holds.
+        assert_eq!(status(None, quoting("a", "1", &[true_quote]), None), Fail);
+        assert_eq!(status(None, quoting("a", "1", &[("1911", Some("response"))]), None), Pass);
+        // A quote of another part cannot be looked for here.
+        let elsewhere = [("never written here at all", Some("diff"))];
+        assert_eq!(status(None, quoting("a", "1", &elsewhere), Some(RESPONSE)), Pass);
+        // People quote nothing, and a 0 without a quote is an answer.
+        assert_eq!(status(error, grade("c", "a", "ann", "1"), Some(RESPONSE)), Pass);
+        assert_eq!(status(error, quoting("a", "0", &[]), Some(RESPONSE)), Fail);
+        assert_eq!(status(error, quoting("a", "0", &[invented]), Some(RESPONSE)), Error);
+    }
+}

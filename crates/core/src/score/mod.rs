@@ -666,7 +666,7 @@ fn contribution(criterion: &Criterion, unit: Contribution) -> Contribution {
 fn reason_of_group(unassessed: &[String]) -> String {
     match unassessed {
         [] => "nothing in it could be scored".to_owned(),
-        names => format!("nobody could assess {}", names.join(", ")),
+        names => format!("no grader could assess {}", names.join(", ")),
     }
 }
 
@@ -811,5 +811,7 @@ fn count_descendants(criterion: &Criterion) -> usize {
     criterion.children().iter().map(|criterion| 1 + count_descendants(criterion)).sum()
 }
 
+#[cfg(test)]
+mod edge_tests;
 #[cfg(test)]
 mod tests;

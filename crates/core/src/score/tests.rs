@@ -6,11 +6,11 @@ use crate::rubric::{Group, Leaf, Scale, TreeNode, WHOLE, When};
 use crate::suite::{Aggregate, TieBreak};
 
 /// `safety required x2, clarity guard t0.9, (a, b x2) x3`: criteria on the unit scale, groups in brackets.
-fn rubric(text: &str) -> Rubric {
+pub(super) fn rubric(text: &str) -> Rubric {
     rubric_with(text, Draft::default())
 }
 
-fn rubric_with(text: &str, draft: Draft) -> Rubric {
+pub(super) fn rubric_with(text: &str, draft: Draft) -> Rubric {
     let mut rest = text;
     let criteria = criteria(&mut rest);
     Rubric::new(Draft { criteria, ..draft }).unwrap_or_else(|faults| panic!("{text}: {faults:?}"))
@@ -63,7 +63,7 @@ fn criteria(rest: &mut &str) -> Vec<Criterion> {
 }
 
 /// `1 0.5 na ? failed deferred`: one outcome per question.
-fn outcomes(text: &str) -> Vec<Outcome> {
+pub(super) fn outcomes(text: &str) -> Vec<Outcome> {
     let outcome = |word: &str| match word {
         "na" => Outcome::NotApplicable,
         "?" => Outcome::Abstained { why: String::new() },
@@ -77,7 +77,7 @@ fn outcomes(text: &str) -> Vec<Outcome> {
     text.split_whitespace().map(outcome).collect()
 }
 
-fn say(rubric: &Rubric, grades: &str) -> Verdict {
+pub(super) fn say(rubric: &Rubric, grades: &str) -> Verdict {
     quoted(rubric, grades, QuoteStatus::NotAsked)
 }
 
@@ -89,12 +89,12 @@ fn quoted(rubric: &Rubric, grades: &str, quote: QuoteStatus) -> Verdict {
 }
 
 #[track_caller]
-fn check(criteria: &str, grades: &str, status: VerdictStatus, score: Option<f64>) {
+pub(super) fn check(criteria: &str, grades: &str, status: VerdictStatus, score: Option<f64>) {
     check_rubric(&rubric(criteria), grades, status, score);
 }
 
 #[track_caller]
-fn check_rubric(rubric: &Rubric, grades: &str, status: VerdictStatus, score: Option<f64>) {
+pub(super) fn check_rubric(rubric: &Rubric, grades: &str, status: VerdictStatus, score: Option<f64>) {
     let verdict = say(rubric, grades);
     let close = match (verdict.score, score) {
         (Some(a), Some(b)) => (a - b).abs() < 1e-12,
@@ -286,11 +286,11 @@ fn evidence_is_found_or_the_answer_does_not_count() {
     assert_eq!(quoted(&strict, "1 0", QuoteStatus::NotAsked).status, Pass);
 }
 
-fn leaf(score: f64) -> AnswerTarget {
+pub(super) fn leaf(score: f64) -> AnswerTarget {
     AnswerTarget::Leaf(Leaf { score, reason: Some(format!("worth {score}")) })
 }
 
-fn node(id: &str, answers: NodeAnswers) -> TreeNode {
+pub(super) fn node(id: &str, answers: NodeAnswers) -> TreeNode {
     TreeNode { id: id.to_owned(), ask: "?".to_owned(), answers }
 }
 
@@ -431,7 +431,7 @@ fn a_jury_passes_by_consensus() {
 }
 
 #[track_caller]
-fn check_undecided(rubric: &Rubric, grades: &str, gates: &[(Gate, Option<&str>)]) {
+pub(super) fn check_undecided(rubric: &Rubric, grades: &str, gates: &[(Gate, Option<&str>)]) {
     let verdict = say(rubric, grades);
     let found: Vec<(Gate, Option<&str>)> = verdict
         .undecided_gates

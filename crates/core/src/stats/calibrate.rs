@@ -38,7 +38,7 @@ pub struct Calibration {
 pub enum Proof {
     /// On each part, after learning from all others.
     CrossValidated { folds: usize },
-    /// On labels kept aside.
+    /// On labels held out.
     HeldOut { n: usize },
 }
 
@@ -70,7 +70,7 @@ impl Calibration {
         let (before, after) = (self.before.brier.value, self.after.brier.value);
         let on = match self.proof {
             Proof::CrossValidated { folds } => format!("cross-validated, {folds} folds"),
-            Proof::HeldOut { n } => format!("on {} kept aside", plural(n, "label")),
+            Proof::HeldOut { n } => format!("on {} held out", plural(n, "label")),
         };
         let verdict = match self.gain.interval {
             Some((low, _)) if 0.0 < low => "the mapping helps",
@@ -360,7 +360,7 @@ mod tests {
         let (kept_judge, kept_human) = labels(200, 9);
         let kept =
             calibrate_held_out((&judge, &human), (&kept_judge, &kept_human), MappingMethod::Platt).unwrap();
-        assert!(kept.helps() && kept.sentence().contains("on 200 labels kept aside"));
+        assert!(kept.helps() && kept.sentence().contains("on 200 labels held out"));
     }
 
     #[test]

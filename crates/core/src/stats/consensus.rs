@@ -28,7 +28,7 @@ impl RaterVotes {
         let mut voted = vec![false; n_items];
         for (rater, item, answer) in &votes {
             if n_raters <= *rater || n_items <= *item || n_answers <= *answer {
-                return Undefined::because("a vote names what is not there");
+                return Undefined::because("a vote refers to an unknown rater, item or answer");
             }
             voted[*item] = true;
         }

@@ -34,7 +34,7 @@ pub struct HistoryFigures {
     pub change: Option<HistoryChange>,
 }
 
-/// A run beside the one before it, paired by case.
+/// A run compared with the run before it, paired by case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryChange {
     /// Cases that both decided with the same rubric.

@@ -33,7 +33,7 @@ pub struct FirstWins {
     pub n: usize,
     pub rate: f64,
     pub interval: (f64, f64),
-    /// How often chance alone is as far from a half.
+    /// p-value of the difference from 0.5.
     pub p: f64,
 }
 

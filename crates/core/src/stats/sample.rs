@@ -44,7 +44,7 @@ pub struct Stratified {
     /// The unweighted mean of the sample, which depends on the sample rates.
     pub naive: f64,
     pub n: usize,
-    /// As many from a simple random sample would say as much.
+    /// Effective sample size.
     pub n_eff: Option<f64>,
     /// How many times the variance of a simple random sample of the same size.
     pub design_effect: Option<f64>,

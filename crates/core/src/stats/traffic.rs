@@ -38,7 +38,7 @@ pub struct TrafficSums {
     pub population_variance: f64,
     /// Sampled, with a judge error.
     pub n_errors: usize,
-    /// Sampled, and not judged: it waits, or there was no money or no room.
+    /// Sampled and not judged: waiting, over budget or overloaded.
     pub n_unjudged: usize,
     pub scores: WeightedScoreSums,
 }
@@ -52,14 +52,14 @@ pub struct Traffic {
     /// Unweighted mean of the scored traces, which depends on the sampling.
     pub naive: f64,
     pub n: usize,
-    /// As many from a simple random sample would say as much.
+    /// Effective sample size.
     pub n_eff: f64,
     pub population: f64,
     /// The share of the population in strata that can be estimated; the mean is of these alone.
     pub covered: f64,
     /// Among the sampled and judged traces.
     pub error_rate: f64,
-    /// Where the mean would be if all that the judge could not grade scored 0, and if it scored 1.
+    /// Worst-case range: the mean if all judge errors scored 0, and if all scored 1.
     pub if_errors_scored: (f64, f64),
     pub strata: Vec<TrafficStratum>,
     pub warnings: Vec<String>,
@@ -316,7 +316,7 @@ pub struct CorrectedTraffic {
     pub se: f64,
     pub interval: (f64, f64),
     pub n_labels: usize,
-    /// How far the judge is trusted, from 0, which is the labels alone, to 1.
+    /// Weight of the judge (λ), from 0 (labels alone) to 1.
     pub lambda: f64,
 }
 

@@ -33,9 +33,9 @@ pub struct AnnotationTask {
     pub known: Vec<KnownItem>,
     /// Where those stand.
     pub known_files: Vec<(KnownItemPurpose, String)>,
-    /// After how many items one of those is mixed in.
+    /// Number of items between two attention or gold items.
     pub check_every: Option<u32>,
-    /// Faster than this is too fast.
+    /// Minimum time per item.
     pub min_seconds: Option<f64>,
     pub stale_minutes: Option<u32>,
     pub completion_code: Option<String>,
@@ -45,7 +45,7 @@ pub struct AnnotationTask {
     pub output_format: Option<String>,
 }
 
-/// Which item comes next for somebody.
+/// Order in which an annotator gets items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemOrder {
     Balanced,
@@ -61,7 +61,7 @@ pub enum KnownItemPurpose {
     Attention,
 }
 
-/// An item of which the answers are known.
+/// An item with known answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownItem {
     pub purpose: KnownItemPurpose,
@@ -107,7 +107,7 @@ pub enum SchemeKind {
         min: i64,
         max: i64,
         step: u32,
-        /// Where the handle stands until somebody moves it.
+        /// Position of the handle before it is moved.
         start: Option<i64>,
         min_label: Option<String>,
         max_label: Option<String>,
@@ -147,7 +147,7 @@ pub struct Trajectory {
     pub marks: Vec<String>,
     pub errors: Vec<StepErrorCategory>,
     pub severities: Vec<StepErrorSeverity>,
-    /// What the running score starts at.
+    /// Start value of the running score.
     pub initial: f64,
 }
 
@@ -160,6 +160,6 @@ pub struct StepErrorCategory {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepErrorSeverity {
     pub name: String,
-    /// Its absolute value is taken off the running score.
+    /// Its absolute value is subtracted from the running score.
     pub weight: f64,
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Answers to other questions without which a question is not asked.
+/// Conditions on answers to other questions; if they do not hold, the question is not shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShowCondition {
     /// Whether one of the conditions is enough.

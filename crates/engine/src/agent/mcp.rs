@@ -104,7 +104,7 @@ impl Mcp {
                 let said = if said.is_empty() { said } else { format!("; it said: {said}") };
                 let Self { name, .. } = self;
                 Err(AgentRunError::unavailable(format!(
-                    "the server `{name}` went away while `{}` was called: {error}{said}",
+                    "the server `{name}` closed the connection while `{}` was called: {error}{said}",
                     call.name
                 )))
             }

@@ -50,7 +50,7 @@ impl Agents {
                 run_script(&ScriptCall { source, arguments: &arguments }, &folder)
             });
             let broken = |why: String| {
-                AgentRunError::Failed(Failure::Crashed, format!("the transform of its answer broke: {why}"))
+                AgentRunError::Failed(Failure::Crashed, format!("the transform of its answer failed: {why}"))
             };
             output = running.await.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
         }

@@ -180,7 +180,7 @@ impl OpinionBuilder<'_> {
                 Grader { kind: GraderKind::Human, name, configuration: None }
             }
             _ if answered.outcome == (Outcome::Deferred { why: Deferral::WaitsForPerson }) => {
-                Grader { kind: GraderKind::Human, name: "nobody yet".to_owned(), configuration: None }
+                Grader { kind: GraderKind::Human, name: "not assigned".to_owned(), configuration: None }
             }
             _ => Grader {
                 kind: GraderKind::Judge,

@@ -118,7 +118,8 @@ impl ResolvedJudges {
     pub fn unpriced_model(&self) -> Option<&str> {
         let escalate = self.escalate.iter().map(|(judge, _)| judge);
         let lines = self.members.iter().chain(escalate).map(|judge| &judge.line);
-        let unpriced = |line: &&Arc<ModelEndpoint>| line.price.is_none() && line.model.missing_key().is_none();
+        let unpriced =
+            |line: &&Arc<ModelEndpoint>| line.price.is_none() && line.model.missing_key().is_none();
         lines.into_iter().find(unpriced).map(|line| line.name.as_str())
     }
 }

@@ -23,7 +23,7 @@ pub fn build_agreement_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_task_annotators)).routes(routes!(get_task_agreement))
 }
 
-/// How people work
+/// Activity of annotators
 #[derive(Debug, Serialize, ToSchema)]
 struct AnnotatorActivityList {
     items: Vec<AnnotatorActivity>,
@@ -57,7 +57,7 @@ struct RatingDrift {
     second: f64,
 }
 
-/// How far people agree
+/// Agreement between people
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskAgreement {
     criteria: Vec<CriterionAgreement>,
@@ -129,7 +129,7 @@ struct JudgeHumanDisagreement {
     reason: Option<String>,
 }
 
-/// How people work: how many, how fast, how right
+/// Activity of annotators: how many, how fast, how right
 #[utoipa::path(get, path = "/tasks/{task}/people", tag = "tasks", params(("task" = String, Path)), responses(
     (status = 200, body = AnnotatorActivityList), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -159,7 +159,7 @@ async fn list_task_annotators(
     Ok(Json(AnnotatorActivityList { items: items.collect() }))
 }
 
-/// How far people agree, with each other and with judges
+/// Agreement between people, with each other and with judges
 #[utoipa::path(get, path = "/tasks/{task}/agreement", tag = "tasks", params(("task" = String, Path)), responses(
     (status = 200, body = TaskAgreement), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

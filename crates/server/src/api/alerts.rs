@@ -44,7 +44,7 @@ struct Alerts {
     next: Option<String>,
 }
 
-/// Alerts whose cause holds, the newest first
+/// List active alerts, the newest first
 #[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertListQuery), responses(
     (status = 200, body = Alerts), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -50,7 +50,7 @@ struct CriterionMean {
     n_cases: usize,
 }
 
-/// A run beside others
+/// A run compared with others
 #[derive(Debug, Serialize, ToSchema)]
 struct RunsCompared {
     after: String,
@@ -95,7 +95,7 @@ pub(super) struct RunDifference {
     n: usize,
     /// From case to case, the standard deviation of the differences.
     spread: f64,
-    /// Whether it is more than chance makes.
+    /// Whether the difference is significant (95 %).
     is_shown: bool,
     /// Conclusion as a sentence.
     sentence: String,
@@ -181,13 +181,13 @@ struct FlakyCase {
     passed: usize,
     /// Share of trials that go against the majority.
     flip_rate: f64,
-    /// How likely all of k trials pass, for k from 1 to n.
+    /// Probability that all of k trials pass, for k from 1 to n.
     pass_k: Vec<f64>,
     /// In the order of the plan; null where a trial has none.
     scores: Vec<Option<f64>>,
 }
 
-/// Whether a run is better than others, and how sure that is
+/// Compare a run with other runs, with intervals and p-values
 #[utoipa::path(get, path = "/runs/{id}/comparison", tag = "runs", params(
     ("id" = String, Path, description = "The run after"),
     ("before" = Vec<String>, Query, description = "A run to compare with; up to seven of them")
@@ -231,7 +231,7 @@ async fn get_run_criteria(
     compute_json_response(move || RunCriteria::new(&run)).await
 }
 
-/// A run in rows and columns: models by prompts, or whatever the suite varies
+/// Tabulate a run by two factors, such as models and prompts
 #[utoipa::path(get, path = "/runs/{id}/matrix", tag = "runs", params(("id" = String, Path), Axes), responses(
     (status = 200, body = RunMatrix), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

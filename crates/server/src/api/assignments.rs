@@ -125,7 +125,7 @@ struct SubmitAnswer {
     feedback: Option<TrainingFeedback>,
     /// If it was too fast.
     pace: Option<String>,
-    /// Whether one may ask for the next.
+    /// Whether there may be a next item.
     next: bool,
 }
 

@@ -33,7 +33,7 @@ pub fn build_dispute_routes() -> OpenApiRouter<App> {
         .routes(routes!(decide_dispute))
 }
 
-/// Where people differ, the worst first
+/// List disputes, the largest difference first
 #[derive(Debug, Serialize, ToSchema)]
 struct Disputes {
     items: Vec<Dispute>,
@@ -189,7 +189,7 @@ impl TaskReview {
     }
 }
 
-/// Where people differ, the worst first
+/// List disputes, the largest difference first
 #[utoipa::path(get, path = "/tasks/{task}/disputes", tag = "tasks", params(("task" = String, Path), DisputeListQuery),
     responses(
     (status = 200, body = Disputes), (status = 403, body = Problem), (status = 404, body = Problem)

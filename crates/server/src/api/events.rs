@@ -29,7 +29,7 @@ pub fn build_run_event_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(stream_run_events))
 }
 
-/// A run as it goes
+/// Stream the events of a run
 ///
 /// `graded` has a result, in the order of the plan; its id is the position, and a client that reconnects with
 /// it as `Last-Event-ID` gets the following events. `progress` has the number of results, and `ended` is the

@@ -67,7 +67,7 @@ struct FileCheckResult {
     hash: Option<String>,
 }
 
-/// Something to mend, or to do better
+/// A problem or a piece of advice
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 struct Remark {
     severity: RemarkSeverity,
@@ -77,7 +77,7 @@ struct Remark {
     line: usize,
     /// In characters, from 1.
     column: usize,
-    /// Where it ends: the character behind it.
+    /// End: the first character after it.
     end_line: usize,
     end_column: usize,
     message: String,
@@ -142,7 +142,7 @@ struct PromptMessage {
     content: String,
 }
 
-/// Everything that is wrong with a rubric, and advice; nothing is saved
+/// Validate a rubric, with advice; nothing is saved
 #[utoipa::path(post, path = "/rubrics/check", tag = "rubrics", request_body = RubricCheckRequest,
     responses(
         (status = 200, body = FileCheckResult), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -171,7 +171,7 @@ async fn check_posted_rubric(
     }))
 }
 
-/// Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved
+/// Validate a monitor with its judges and anchors, with advice; nothing is saved
 #[utoipa::path(post, path = "/monitors/check", tag = "monitors", request_body = MonitorCheckRequest,
     responses(
         (status = 200, body = FileCheckResult), (status = 400, body = Problem), (status = 401, body = Problem),

@@ -204,7 +204,7 @@ struct UndecidedVerdictGate {
 #[derive(Debug, Serialize, ToSchema)]
 struct VerdictLines {
     items: Vec<VerdictLine>,
-    /// How many of this page are left out, as they are about something that you have still to answer.
+    /// Number of entries hidden on this page because you have not annotated their items yet.
     n_withheld: usize,
     /// Where the next page begins; absent at the end.
     next: Option<String>,

@@ -17,13 +17,13 @@ pub fn build_health_routes() -> OpenApiRouter<App> {
         .routes(routes!(get_metrics))
 }
 
-/// Whether the process lives
+/// Liveness check
 #[utoipa::path(get, path = "/health", tag = "health", security(()), responses((status = 200, body = String)))]
 async fn get_health() -> &'static str {
     "ok\n"
 }
 
-/// Whether its database answers, and its disk has room
+/// Readiness check: the database answers, and the disk has space
 #[utoipa::path(get, path = "/ready", tag = "health", security(()), responses(
     (status = 200, body = String), (status = 503, body = crate::error::Problem)
 ))]
@@ -35,7 +35,7 @@ async fn get_readiness(State(app): State<App>) -> Result<&'static str, ApiError>
 
 /// Metrics of the server, for Prometheus
 ///
-/// A server with accounts tells them to tokens that may read.
+/// On a server with accounts, a token with the scope `read` is needed.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses(
     (status = 200, content_type = "text/plain", body = String), (status = 401, body = crate::error::Problem),
     (status = 403, body = crate::error::Problem), (status = 404, body = crate::error::Problem),

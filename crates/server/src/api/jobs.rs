@@ -29,7 +29,7 @@ struct JobCountView {
     /// waiting, leased or dead.
     state: String,
     n: u64,
-    /// When the first of them may be taken.
+    /// When the first of them may start.
     oldest: String,
 }
 
@@ -51,7 +51,7 @@ struct DeadJobs {
     next: Option<String>,
 }
 
-/// How much work there is
+/// Count the jobs in the queue
 #[utoipa::path(get, path = "/jobs", tag = "jobs", responses(
     (status = 200, body = Vec<JobCountView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -84,7 +84,7 @@ async fn list_dead_jobs(
     Ok(Json(DeadJobs { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// A dead job is tried again
+/// Retry a dead job
 #[utoipa::path(post, path = "/jobs/{id}/revive", tag = "jobs", params(("id" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
@@ -99,7 +99,7 @@ async fn revive_job(
     record_audit_entry(&app, &caller, "job.revive", &job.id, json!({ "kind": job.kind })).await
 }
 
-/// A dead job is given up
+/// Delete a dead job
 #[utoipa::path(delete, path = "/jobs/{id}", tag = "jobs", params(("id" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

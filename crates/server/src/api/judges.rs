@@ -171,7 +171,7 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
     Ok(Json(all.collect()))
 }
 
-/// Asks a judge for a word, which costs a few tokens under the cap of the project
+/// Call a judge once; costs a few tokens under the project's cap
 #[utoipa::path(post, path = "/judges/ping", tag = "judges", request_body = JudgePing, responses(
     (status = 200, body = JudgePingResult), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),

@@ -107,7 +107,7 @@ async fn delete_member(
     record_audit_entry(&app, &caller, "member.remove", &account, Value::Null).await
 }
 
-/// A link by which one person joins, within a day
+/// Create an invitation link for one person, valid for a day
 #[utoipa::path(post, path = "/invitations", tag = "members", request_body = WithRole, responses(
     (status = 200, body = InvitationLink), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]

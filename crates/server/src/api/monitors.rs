@@ -85,9 +85,9 @@ struct DecisionListQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct MonitorListQuery {
-    /// How each does in the traffic of thirty days, as well.
+    /// Include estimates for the last 30 days.
     figures: Option<bool>,
-    /// Those that were removed, as well.
+    /// Include removed monitors.
     removed: Option<bool>,
 }
 
@@ -231,7 +231,7 @@ async fn set_monitor_paused(
     let found = find_monitor(&app.store, caller.project, &name).await?;
     let action = if change.paused {
         let why = change.reason.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        monitor::pause_monitor(&app.store, caller.project, found.id, why.unwrap_or("somebody paused it"))
+        monitor::pause_monitor(&app.store, caller.project, found.id, why.unwrap_or("paused by a user"))
             .await?;
         "monitor.pause"
     } else {
@@ -350,7 +350,7 @@ async fn get_monitor_estimates(
     ))
 }
 
-/// The same day by day, with bounds that hold however often one looks; each version begins anew
+/// Estimates by day with confidence sequences, separately for each rubric version
 #[utoipa::path(get, path = "/monitors/{name}/trend", tag = "monitors", params(("name" = String, Path), TrafficWindowQuery),
     responses(
         (status = 200, body = Vec<MonitorTrend>), (status = 400, body = Problem), (status = 401, body = Problem),

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 /// A chart and the table behind it
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ChartView {
-    /// To stand inside a page, whose colours it takes; every text in it is escaped.
+    /// SVG to embed in a page; it uses the colours of the page, and its texts are escaped.
     svg: String,
     table: PictureTable,
 }

@@ -38,7 +38,7 @@ struct NewProject {
     name: String,
 }
 
-/// The projects one may see
+/// List the projects that you can access
 #[utoipa::path(get, path = "/projects", tag = "projects", responses(
     (status = 200, body = Vec<ProjectView>), (status = 401, body = Problem)
 ))]

@@ -50,7 +50,7 @@ struct RankingQuery {
 /// Ranking from pairwise comparisons
 #[derive(Debug, Serialize, ToSchema)]
 struct Ranks {
-    /// The strongest first; by name where strengths are not to be had.
+    /// The strongest first; by name if there are no strengths.
     sides: Vec<String>,
     /// How often the side of the row won against that of the column.
     wins: Vec<Vec<usize>>,
@@ -95,10 +95,10 @@ struct PositionShown {
     first_wins: usize,
     /// Cases that one of two won; several judges of one are one.
     n: usize,
-    /// A half, if the place does not matter.
+    /// 0.5 without position bias.
     rate: f64,
     interval: (f64, f64),
-    /// How often chance alone is as far from a half.
+    /// p-value of the difference from 0.5.
     p: f64,
 }
 

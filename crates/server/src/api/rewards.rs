@@ -92,7 +92,7 @@ struct Reward {
     /// pass, fail, error or deferred.
     #[schema(example = "pass")]
     status: String,
-    /// What each criterion is worth to the score, where it was graded.
+    /// Contribution of each graded criterion to the score.
     criteria: BTreeMap<String, f64>,
     /// Why, a line per criterion that has a reason or an error.
     reasons: Vec<String>,

@@ -39,7 +39,7 @@ struct RubricSummary {
     /// The version that was last put.
     newest: Option<String>,
     created: String,
-    /// Since when it is out of use.
+    /// When it was archived.
     archived: Option<String>,
 }
 
@@ -102,7 +102,7 @@ struct RubricDifference {
     kind: DifferenceKind,
     /// Such as: criterion `kind` weight.
     what: String,
-    /// Of a change; null where the default held.
+    /// Old and new value of a change; null means the default.
     from: Option<String>,
     to: Option<String>,
     /// All of it in words, as `jurist diff` prints it.
@@ -177,7 +177,7 @@ async fn get_rubric(
     respond_with_rubric(app.store.rubric(caller.project, id.parse()?).await?)
 }
 
-/// A rubric goes out of use, or comes back
+/// Archive or restore a rubric
 #[utoipa::path(patch, path = "/rubrics/{id}", tag = "rubrics", request_body = RubricChange,
     params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of the version to change")),
     responses(
@@ -283,7 +283,7 @@ async fn diff_rubric_versions(
     Ok(Json(VersionDiff { from: from.to_string(), to: to.to_string(), changes }))
 }
 
-/// Rubrics to begin with
+/// List the built-in rubrics
 #[utoipa::path(get, path = "/presets", tag = "rubrics", responses(
     (status = 200, body = Vec<PresetShown>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)

@@ -116,11 +116,11 @@ struct CriterionAnswerView {
     answer: String,
     score: Option<f64>,
     reason: String,
-    /// Quotes, each with where it stands.
+    /// Quotes with their positions.
     evidence: Vec<String>,
 }
 
-/// Cases of two runs side by side: answers with a word diff, and what graders said before and after
+/// Compare the cases of two runs: answers with a word diff, grades and reasons of both
 #[utoipa::path(get, path = "/runs/{id}/changes", tag = "runs", params(("id" = String, Path), RunChangeQuery), responses(
     (status = 200, body = RunChangePage), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -70,7 +70,7 @@ struct HistoryPoint {
     change: Option<HistoryChangeView>,
 }
 
-/// A run beside the one before it, paired by case
+/// A run compared with the run before it, paired by case
 #[derive(Debug, Serialize, ToSchema)]
 struct HistoryChangeView {
     /// The run before it.

@@ -58,7 +58,7 @@ pub(super) struct RunLine {
     suite: Option<String>,
     provenance: RunProvenanceView,
     started: String,
-    /// Absent while it goes on.
+    /// Absent while the run is in progress.
     ended: Option<String>,
     n_pass: u64,
     n_fail: u64,
@@ -86,7 +86,7 @@ struct RunInFull {
     n_results: u64,
     /// Cases that were not graded, with reason and remedy; absent if all were graded.
     not_graded: Option<String>,
-    /// Where the share that passes may really lie (95 %); absent where nothing was decided.
+    /// 95 % confidence interval of the pass rate; absent if no case was decided.
     pass_rate_interval: Option<(f64, f64)>,
     format: u32,
     seed: u64,
@@ -186,7 +186,7 @@ async fn list_runs(
     Ok(Json(RunLines { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// A suite is graded by the workers
+/// Submit a suite to the workers
 ///
 /// API keys are those of the workers. Files must not start programs or name servers, unless the server allows
 /// it.

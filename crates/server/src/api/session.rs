@@ -103,7 +103,7 @@ struct NewPassword {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct SignOutQuery {
-    /// In every browser, and not only in this one.
+    /// End the sessions in all browsers.
     #[serde(default)]
     everywhere: bool,
 }
@@ -198,7 +198,7 @@ async fn sign_out(
     Ok(with_cookie(&app, "", 0, ().into_response()))
 }
 
-/// Another password; every other session ends
+/// Change the password; all other sessions end
 #[utoipa::path(put, path = "/session/password", tag = "session", request_body = NewPassword, responses(
     (status = 200, body = SignedInAccount), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 429, body = Problem)
@@ -223,7 +223,7 @@ async fn change_password(
     start_session(&app, account, &headers, now).await
 }
 
-/// Make an account by an invitation, and sign in
+/// Create an account from an invitation, and sign in
 #[utoipa::path(post, path = "/join", tag = "session", security(()), request_body = Join, responses(
     (status = 200, body = SignedInAccount), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 409, body = Problem, description = "The address already has an account")

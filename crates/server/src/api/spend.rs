@@ -61,7 +61,7 @@ async fn get_spend(
     Ok(Json(load_month_spend(&app.store, caller.project, of, now).await?))
 }
 
-/// A hard limit for each month, from the next call on
+/// Set the monthly cap, from the next call on
 #[utoipa::path(put, path = "/spend/cap", tag = "spend", request_body = NewCap, responses(
     (status = 200, body = CapShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
@@ -80,7 +80,7 @@ async fn set_cap(
     Ok(Json(shown))
 }
 
-/// No limit at all
+/// Remove the cap
 #[utoipa::path(delete, path = "/spend/cap", tag = "spend", responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -106,11 +106,11 @@ async fn join_task(
     let (project, task) = find_joinable_task(&app, &given).await?;
     let (kind, id, name) = match (&given.crowd, &given.name) {
         (Some(crowd), _) => {
-            let id = super::validate_name("somebody from a platform", &crowd.id)?;
+            let id = super::validate_name("the participant id", &crowd.id)?;
             (super::validate_name("a platform", &crowd.key)?, id, id)
         }
         (None, Some(name)) => {
-            let name = super::validate_name("somebody who annotates", name)?;
+            let name = super::validate_name("the name of the annotator", name)?;
             ("name", name, name)
         }
         (None, None) => return Err(ApiError::bad("send `name`, or `crowd` with `key` and `id`")),

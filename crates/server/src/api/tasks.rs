@@ -131,7 +131,7 @@ struct VerificationSource {
 struct TaskChange {
     /// `open` or `closed`.
     state: Option<String>,
-    /// Instead of those that hold.
+    /// Settings to change; others stay unchanged.
     #[schema(value_type = Option<Object>)]
     settings: Option<AnnotationSettings>,
 }
@@ -369,7 +369,7 @@ async fn get_task(
     Ok(Json(TaskInFull { line, schemes: asked.schemes, settings, version: task.version }))
 }
 
-/// A task opens or closes, or is given out otherwise
+/// Open, close or change a task
 #[utoipa::path(patch, path = "/tasks/{task}", tag = "tasks", params(("task" = String, Path)),
     request_body = TaskChange, responses(
     (status = 200, body = TaskLine), (status = 400, body = Problem), (status = 403, body = Problem),
@@ -458,7 +458,7 @@ async fn remove_item(
     record_audit_entry(&app, &caller, "task.item.remove", &item, serde_json::Value::Null).await
 }
 
-/// Every answer that counts, one row each
+/// Export all valid answers, one row each
 #[utoipa::path(get, path = "/tasks/{task}/export", tag = "tasks", params(("task" = String, Path), TaskExportQuery), responses(
     (status = 200, description = "In the requested format", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/vnd.apache.parquet")

@@ -27,7 +27,7 @@ struct TokenView {
     name: String,
     /// Scopes; limited by the current role of its owner at each use.
     scopes: Vec<String>,
-    /// Absent where the server made it by itself, or before it had accounts; such a token opens nothing.
+    /// Absent if the token was created before the server had accounts; such a token has no access.
     made_by: Option<TokenMaker>,
     created: String,
     expires: Option<String>,
@@ -127,7 +127,7 @@ async fn create_token(
     }))
 }
 
-/// A token opens nothing any more
+/// Revoke a token
 #[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -50,7 +50,7 @@ pub(super) struct TraceListQuery {
     session: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
     state: Option<String>,
-    /// How the run ended, in the words of its framework.
+    /// Status at the end, as the framework names it.
     status: Option<String>,
     failed: Option<bool>,
     /// Began at this time or later, as RFC 3339.
@@ -91,7 +91,7 @@ struct TraceSummary {
     title: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
     state: &'static str,
-    /// How the run ended, in the words of its framework.
+    /// Status at the end, as the framework names it.
     status: Option<String>,
     is_failed: bool,
     started: String,
@@ -101,7 +101,7 @@ struct TraceSummary {
     n_pieces: u64,
     /// Number of pieces that arrived after the trace was first finished.
     n_late: u64,
-    /// How often it was put together with a new result; 0 is never.
+    /// Number of revisions; 0 means that it was never assembled.
     revision: u64,
     n_steps: u64,
     /// In US dollars.

@@ -49,7 +49,7 @@ pub struct MonitorView {
     pub name: String,
     /// Why it judges nothing at the moment.
     pub paused: Option<String>,
-    /// Since when it watches nothing any more.
+    /// When the monitor was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<String>,
     pub created: String,

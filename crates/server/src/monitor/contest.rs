@@ -95,7 +95,7 @@ pub struct ComparisonView {
     /// How often a wins where one does, with its interval.
     pub rate: Option<f64>,
     pub interval: Option<(f64, f64)>,
-    /// How often the one that was shown first wins where one does: a half, if the place does not matter.
+    /// Share of decided pairs that the first position wins; 0.5 without position bias.
     pub first_rate: Option<f64>,
     pub first_interval: Option<(f64, f64)>,
 }

@@ -92,7 +92,7 @@ pub struct CriterionEstimate {
     pub pass_rate: Option<TrafficView>,
     /// Reason, if there are none.
     pub not_estimable: Option<String>,
-    /// The mean score, moved by how wrong the judge is where people labelled as well (PPI++).
+    /// The mean score, corrected by human labels (PPI++).
     pub corrected: Option<CorrectedView>,
     /// The same of the share that passes.
     #[serde(default)]
@@ -150,7 +150,7 @@ pub struct MonitorTrend {
 pub struct MonitorTrendPoint {
     /// Its first moment, in UTC.
     pub day: String,
-    /// Finished traces that were watched.
+    /// Finished traces of monitored agents.
     pub n_seen: usize,
     /// Scores.
     pub n: usize,

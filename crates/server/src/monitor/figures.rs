@@ -33,7 +33,7 @@ pub struct MonitorFigures {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AgentFigures {
     pub agent: String,
-    /// Finished traces that were watched.
+    /// Finished traces of monitored agents.
     pub n_seen: u64,
     /// Scores.
     pub n: usize,

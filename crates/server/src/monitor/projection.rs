@@ -41,7 +41,7 @@ pub struct DialView {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CostAhead {
     pub value: f64,
-    /// Four months in five cost between the two; absent before the second day.
+    /// 80 % interval; absent before the second day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -96,7 +96,7 @@ pub struct RescorePlan {
     pub rubric_version: String,
     /// Traces that are judged again.
     pub n_traces: usize,
-    /// Of so many that could be.
+    /// Number of traces that could be re-scored.
     pub n_of: usize,
     /// Calls of judges, at least.
     pub n_calls: usize,
@@ -127,7 +127,7 @@ pub struct RescoreView {
     pub created: String,
     /// Estimate of the newer version for that time range.
     pub score: Option<TrafficView>,
-    /// How far it is from each earlier version, on the same traces.
+    /// Difference from each earlier version, on the same traces.
     pub offsets: Vec<Offset>,
 }
 
@@ -318,7 +318,7 @@ fn explain_unjudged_traces(monitor: &StoredMonitor, left: &JobsLeft, n_left: u64
     }
     if 0 < left.n_dead {
         let why = left.error.as_deref().unwrap_or("no reason is known");
-        return Some(format!("{} given up: {why}", left.n_dead));
+        return Some(format!("{} failed for good: {why}", left.n_dead));
     }
     if let Some((n, why)) = &left.put_off {
         return Some(format!("{n} wait: {why}"));

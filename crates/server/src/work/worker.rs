@@ -281,7 +281,7 @@ pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
         tracing::warn!(%error, "cannot settle reservations of stopped workers");
     }
     if let Err(error) = notify::watch_spend(&shop.store, now).await {
-        tracing::warn!(%error, "what is spent cannot be looked at");
+        tracing::warn!(%error, "the spend cannot be read");
     }
 }
 

@@ -67,7 +67,7 @@ fn judges_that_break_are_told_once_and_once_more_when_it_is_over() {
             let told = place.told().await;
             assert_eq!((told.len(), told[0].0.as_str()), (1, "error_rate"));
             assert!(
-                told[0].1.contains("100 % of judgements of tone broke (4 of 4), and 10 % may"),
+                told[0].1.contains("100 % of judge calls of tone failed (4 of 4), and 10 % may"),
                 "{told:?}"
             );
             is_mad.store(false, Ordering::Relaxed);

@@ -56,8 +56,8 @@ fn damage_is_found() {
             "trace_contents: their traces are missing",
             "traces: they are finished and have no content",
             "trace_contents: it does not decompress",
-            "trace_contents: it is not what was put in",
-            "pieces: it is not what was put in",
+            "trace_contents: the content differs from its hash",
+            "pieces: the content differs from its hash",
         ] {
             assert!(found.iter().any(|found| found.starts_with(expected)), "{expected} in {found:?}");
         }

@@ -34,10 +34,11 @@ file, all cores are used, and results keep the order.
 
 Examples:
   jurist grade answers.jsonl --check contains --params '{\"value\": \"Paris\"}'
-  jurist grade runs.jsonl --check trajectory_match --params '{\"mode\": \"unordered\"}'
+  jurist grade runs.jsonl --check trajectory_match \\
+      --params '{\"mode\": \"unordered\"}'
   jurist grade ragas.csv --check groundedness --judge gpt-5-mini
   jurist grade answers.jsonl --rubric rubric.yaml
-  jurist grade answers.jsonl --rubric rubric.yaml --judge gpt-5-mini --max-cost 2
+  jurist grade answers.jsonl --rubric rubric.yaml --max-cost 2
   cat cases.jsonl | jurist grade")]
 pub struct GradeArgs {
     /// Records: JSON lines, a JSON array, CSV or TSV [default: standard input]
@@ -142,7 +143,7 @@ impl RecordTally {
     }
 }
 
-/// Ids from outside are kept as given.
+/// External ids are stored unchanged.
 fn record_id(fields: &RecordFields<'_>) -> Json {
     fields.non_null_value(RecordField::Id).cloned().unwrap_or(Json::Null)
 }

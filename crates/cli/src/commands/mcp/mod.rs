@@ -38,7 +38,7 @@ use super::serve::{wait_for_stop, watch_stop_signals};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist mcp                          Over standard streams, for the current folder
+  jurist mcp                          Over standard streams, current folder
   jurist mcp --root evals --max-cost 2
   jurist mcp --http 127.0.0.1:8731    Streamable HTTP at /mcp
   claude mcp add jurist -- jurist mcp --max-cost 2
@@ -99,7 +99,7 @@ pub fn run_mcp_command(args: McpServerArgs) -> anyhow::Result<CommandOutcome> {
                     return Ok(CommandOutcome::Passed);
                 };
                 tokio::select! {
-                    ended = serving.waiting() => { ended.context("the server broke")?; }
+                    ended = serving.waiting() => { ended.context("the server failed")?; }
                     () = wait_for_stop(stop) => {}
                 }
             }
@@ -202,7 +202,7 @@ impl ServerHandler for ToolServer {
             Ok(Ok(value)) => CallToolResult::structured(fit_output(&value)),
             Ok(Err(error)) => tool_error(&format!("{error:#}")),
             // Its message is on standard error.
-            Err(_) => tool_error("the tool broke; the server's standard error says where"),
+            Err(_) => tool_error("the tool failed; the standard error of the server has the reason"),
         };
         Ok(result.into())
     }

@@ -263,7 +263,7 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
             }
             MonitorSubcommand::Resume { name } => {
                 target.resume(name).await?;
-                writeln!(out, "{} goes on", printable(name))?;
+                writeln!(out, "resumed {}", printable(name))?;
             }
             MonitorSubcommand::Rm { name } => {
                 target.remove(name).await?;

@@ -198,7 +198,7 @@ impl MonitorBackend {
         match self {
             Self::Store { app, project } => {
                 let found = find_monitor_by_name(&app.store, *project, name).await?;
-                let why = reason.unwrap_or("somebody paused it");
+                let why = reason.unwrap_or("paused by a user");
                 Ok(monitor::pause_monitor(&app.store, *project, found.id, why).await?)
             }
             Self::Server(it) => {

@@ -287,7 +287,7 @@ impl<'a> AssertionReader<'a> {
         }
         fields.refuses_with(
             "contextTransform",
-            "promptfoo takes the context from what the provider answers beside its text, which is not kept here",
+            "promptfoo takes the context from other fields of the provider's reply, which Jurist does not store",
             "write the context into `vars.context`, or let a program answer with `context`",
         );
         fields.refuses(&["postprocess"]);

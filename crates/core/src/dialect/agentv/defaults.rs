@@ -296,7 +296,7 @@ impl AgentvTestOptions {
         };
         fields.refuses_with(
             "storeOutputAs",
-            "promptfoo gives the answer to the tests after this one; here every case stands for itself",
+            "promptfoo gives the answer to the tests after this one; here cases are independent",
             "write the answer into `vars` of those tests, or write the tests as one conversation",
         );
         if !is_promptfoo {
