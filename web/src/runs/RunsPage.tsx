@@ -15,6 +15,7 @@ import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { countsOf, VerdictBar } from "./CaseStrip";
 import { runsQuery } from "./queries";
@@ -174,18 +175,59 @@ function columns(
     { name: "origin", head: "Commit", cell: (it) => <RunOrigin provenance={it.provenance} />, wide: true },
     {
       name: "shares",
-      head: "Verdicts",
+      head: (
+        <Term
+          about="Shares of the cases with the verdicts pass, fail, error and deferred, from left to right."
+          entry="verdict"
+        >
+          Verdicts
+        </Term>
+      ),
       cell: (it) => (
         <span className={styles.verdicts}>
           <VerdictBar n={countsOf(it)} total={total(it)} />
         </span>
       ),
     },
-    { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
+    {
+      name: "pass",
+      head: (
+        <Term
+          about="Cases with the verdict pass, of all cases of the run. Errors and deferred cases are part of the total."
+          entry="pass-mark"
+        >
+          Pass
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => `${it.n_pass}/${total(it)}`,
+    },
     { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
     { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
-    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "cost", head: "Judge cost", align: "end", cell: (it) => money(it.cost), wide: true },
+    {
+      name: "score",
+      head: (
+        <Term about="Mean score of all cases that have a score, from 0 to 1." entry="score">
+          Score
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => score(it.score),
+    },
+    {
+      name: "cost",
+      head: (
+        <Term
+          about="Cost of the judge calls of the run. Calls with unknown cost are not counted."
+          entry="judge"
+        >
+          Judge cost
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => money(it.cost),
+      wide: true,
+    },
     { name: "took", head: "Duration", align: "end", cell: (it) => duration(took(it) || null), wide: true },
     { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
     {
