@@ -5,15 +5,17 @@ import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { MOST_RUNS } from "../compare/queries";
 import { useMoney } from "../money/useMoney";
+import { RANGES } from "../traces/timeRange";
 import { Badge } from "../ui/Badge";
-import { buttonClass } from "../ui/Button";
+import { Button, buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Select } from "../ui/Field";
-import { duration, moment, score } from "../ui/format";
+import { count, duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { SearchField } from "../ui/SearchField";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
@@ -21,6 +23,7 @@ import { countsOf, VerdictBar } from "./CaseStrip";
 import { runsQuery } from "./queries";
 import { RunOrigin } from "./RunOrigin";
 import styles from "./RunsPage.module.css";
+import { filterRuns } from "./runFilter";
 import type { RunsSearch } from "./search";
 
 type RunLine = Schemas["RunLine"];
@@ -32,7 +35,8 @@ export function RunsPage() {
   const search = useSearch({ from: "/p/$project/runs" });
   // Without a filter: what can be chosen.
   const all = useInfiniteQuery(runsQuery(project.id));
-  const runs = useInfiniteQuery(runsQuery(project.id, search));
+  const { search: words, range, ...asked } = search;
+  const runs = useInfiniteQuery(runsQuery(project.id, asked));
   // One run by itself can be compared with nothing.
   const isTwo = (all.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
@@ -53,8 +57,9 @@ export function RunsPage() {
       <RunFilters runs={all.data?.pages.flatMap((it) => it.items) ?? []} />
       <Loaded query={runs} what="runs">
         {({ pages }) => {
-          const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
+          const loaded = pages.flatMap((it) => it.items);
+          if (loaded.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
+          const rows = filterRuns(loaded, search);
           const shown = columns(project.name, money, chosen, setChosen).filter(
             (it) =>
               (isTwo || it.name !== "compare") &&
@@ -62,7 +67,17 @@ export function RunsPage() {
           );
           return (
             <>
-              <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
+              {runs.hasNextPage && (words || range) && (
+                <p className={styles.loaded} role="status">
+                  {count(rows.length)} of the {count(loaded.length)} loaded runs match. “Show more” loads
+                  older runs.
+                </p>
+              )}
+              {rows.length === 0 ? (
+                <NoRunMatches />
+              ) : (
+                <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
+              )}
               <MoreButton query={runs} />
             </>
           );
@@ -101,10 +116,14 @@ function valuesOf(run: RunLine, name: (typeof FILTERS)[number]["name"]): (string
   return name === "tag" ? (run.provenance.tags ?? []) : [run.provenance[name]];
 }
 
-/** A choice for everything in which the runs differ. */
+const RUN_RANGES = RANGES.filter((range) => range.name !== "1h");
+
+/** A search, a time range, and a choice for everything in which the runs differ; all of them are in the address. */
 function RunFilters({ runs }: { runs: RunLine[] }) {
   const search = useSearch({ from: "/p/$project/runs" });
   const navigate = useNavigate({ from: "/p/$project/runs" });
+  const set = (change: Partial<RunsSearch>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const shown = FILTERS.flatMap((filter) => {
     const chosen = search[filter.name];
     const found = runs.flatMap((run) => valuesOf(run, filter.name)).filter((value) => value != null);
@@ -112,20 +131,42 @@ function RunFilters({ runs }: { runs: RunLine[] }) {
     // A tag that one of the runs has already tells it from the others.
     return chosen || names.length > (filter.name === "tag" ? 0 : 1) ? [{ ...filter, chosen, names }] : [];
   });
-  if (shown.length === 0) return null;
+  if (runs.length === 0 && !isFiltered(search)) return null;
   return (
     <search className={styles.filters} aria-label="Filter runs">
+      <SearchField
+        search={search.search ?? ""}
+        placeholder="suite, branch, commit, id"
+        onSearch={(words) => set({ search: words || undefined })}
+      />
       {shown.map(({ name, label, all, chosen, names }) => (
         <Select
           key={name}
           label={label}
           value={chosen ?? ""}
           options={[{ value: "", label: all }, ...names.map((value) => ({ value, label: value }))]}
-          onChange={(event) =>
-            navigate({ search: { ...search, [name]: event.target.value || undefined }, replace: true })
-          }
+          onChange={(event) => set({ [name]: event.target.value || undefined })}
         />
       ))}
+      <Select
+        label="Time range"
+        value={search.range ?? ""}
+        options={[
+          { value: "", label: "any time" },
+          ...RUN_RANGES.map(({ name, label }) => ({ value: name, label })),
+        ]}
+        onChange={(event) => set({ range: (event.target.value || undefined) as RunsSearch["range"] })}
+      />
+      {isFiltered(search) && (
+        <div className={styles.active}>
+          {search.commit && (
+            <Button onClick={() => set({ commit: undefined })}>commit {search.commit} ✕</Button>
+          )}
+          <Button look="quiet" onClick={() => navigate({ search: {}, replace: true })}>
+            Clear filters
+          </Button>
+        </div>
+      )}
     </search>
   );
 }
