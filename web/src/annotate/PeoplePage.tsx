@@ -5,6 +5,7 @@ import { count, duration, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { peopleQuery } from "./queries";
 import { TaskLayout } from "./TaskLayout";
@@ -60,7 +61,11 @@ function columnsOf(all: Person[]): Column<Person>[] {
     ),
     {
       name: "drift",
-      head: <abbr title="Mean rating, on 0 to 1, in the first and second half of the work">Drift</abbr>,
+      head: (
+        <Term about="Mean rating, on 0 to 1, in the first and in the second half of the annotator’s work. A large difference can mean that the annotator has become stricter or more lenient.">
+          Drift
+        </Term>
+      ),
       align: "end",
       wide: true,
       cell: (it) => <Drift person={it} />,

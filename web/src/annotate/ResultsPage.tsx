@@ -9,6 +9,7 @@ import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { resultsQuery } from "./queries";
 import styles from "./ResultsPage.module.css";
 import { TaskLayout } from "./TaskLayout";
@@ -89,13 +90,24 @@ function QuestionTable({ caption, questions }: { caption: string; questions: Que
     { name: "question", head: "Question", cell: (it) => <QuestionName question={it} /> },
     {
       name: "mean",
-      head: "Mean",
+      head: (
+        <Term about="Mean of all ratings, on the scale of the question. Answers without an order are counted instead.">
+          Mean
+        </Term>
+      ),
       align: "end",
       cell: (it) => (it.kind === "choice" ? <AnswerCounts question={it} /> : figure(it.mean)),
     },
     {
       name: "interval",
-      head: "95 % interval",
+      head: (
+        <Term
+          about="Confidence interval of the mean, over items. An item counts once, however many people rated it."
+          entry="confidence-interval"
+        >
+          95 % interval
+        </Term>
+      ),
       align: "end",
       cell: (it) => (it.interval ? `${figure(it.interval[0])} to ${figure(it.interval[1])}` : "–"),
     },
@@ -121,10 +133,23 @@ function QuestionTable({ caption, questions }: { caption: string; questions: Que
       wide: true,
       cell: (it) => (it.scale ? `${it.scale[0]}–${it.scale[1]}` : "–"),
     },
-    { name: "n", head: "Rated", align: "end", cell: (it) => count(it.n_scored) },
+    {
+      name: "n",
+      head: (
+        <Term about="Number of ratings. Each annotator of an item counts, so it can exceed the number of items.">
+          Rated
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => count(it.n_scored),
+    },
     {
       name: "silent",
-      head: <abbr title="Not applicable, and undecidable">n/a · ?</abbr>,
+      head: (
+        <Term about="Answers “not applicable” and “undecidable”, in this order. They are not part of the mean.">
+          n/a · ?
+        </Term>
+      ),
       align: "end",
       wide: true,
       cell: (it) => `${it.n_not_applicable || "–"} · ${it.n_abstained || "–"}`,

@@ -1,8 +1,18 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { Problem, ServerGone } from "../api/client";
+import { CodeLines } from "../traces/view/Code";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
+import { useColouredLines } from "./colours";
 import { type Defs, type Suggested, type Suggestion, suggestionsAt } from "./completion";
 import { type Fault, faultsOf, offsetOf, placeOf, type Severity, sorted } from "./problems";
 import styles from "./SourceEditor.module.css";
@@ -22,7 +32,7 @@ type SourceEditorProps = {
   children?: ReactNode;
 };
 
-/** A file as text, with problems at their lines. Ctrl+Enter saves it. */
+/** A file as text, with syntax colours, and problems at their lines. Ctrl+Enter saves it. */
 export function SourceEditor(props: SourceEditorProps) {
   const { label, text, onTextChange, error, onSave, readOnly, problems = [], kind, children } = props;
   const area = useRef<HTMLTextAreaElement>(null);
@@ -31,6 +41,14 @@ export function SourceEditor(props: SourceEditorProps) {
   const worst = new Map<number | null, Severity>();
   for (const it of faults.toReversed()) worst.set(it.line, it.severity);
   const lines = text.split("\n");
+  const coloured = useColouredLines(text);
+  const colours = useRef<HTMLPreElement>(null);
+  // The layer of colours shows the part of the text that the textarea shows.
+  const scroll = () => {
+    if (!colours.current || !area.current) return;
+    colours.current.style.transform = `translate(${-area.current.scrollLeft}px, ${-area.current.scrollTop}px)`;
+  };
+  useLayoutEffect(scroll);
   const words = useSuggestions(area, readOnly ? undefined : kind);
   useKeyHelp(KEYS);
   const show = (line: number) => {
@@ -65,7 +83,14 @@ export function SourceEditor(props: SourceEditorProps) {
             </span>
           ))}
         </div>
-        <div className={styles.written}>
+        <div className={styles.written} data-coloured={coloured ? true : undefined}>
+          {coloured && (
+            <div className={styles.colours} data-layer aria-hidden="true">
+              <pre ref={colours}>
+                <CodeLines lines={coloured} />
+              </pre>
+            </div>
+          )}
           <textarea
             ref={area}
             id={id}
@@ -84,6 +109,7 @@ export function SourceEditor(props: SourceEditorProps) {
               onTextChange(it.target.value);
               words.onWritten(it.target);
             }}
+            onScroll={scroll}
             onFocus={words.load}
             onBlur={words.close}
             onClick={words.close}

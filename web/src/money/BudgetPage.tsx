@@ -16,10 +16,11 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
 import { BudgetMeter } from "./BudgetMeter";
-import { formatMoney, monthBefore, monthName } from "./format";
+import { formatMoney, monthBefore, monthName, PROJECTED_SPEND } from "./format";
 import { type Spend, spendQuery } from "./queries";
 
 /** The spend of one month: total, projection, cap and breakdown. */
@@ -100,8 +101,8 @@ function MonthSummary({ spend }: { spend: Spend }) {
       <ul className={styles.facts}>
         {forecast && (
           <li>
-            projected month-end spend <b>{money(forecast.expected)}</b>, 80 % interval {money(forecast.low)}{" "}
-            to {money(forecast.high)}
+            <Term about={PROJECTED_SPEND}>projected month-end spend</Term> <b>{money(forecast.expected)}</b>,
+            80 % interval {money(forecast.low)} to {money(forecast.high)}
           </li>
         )}
         {forecast?.reaches_cap && (
@@ -110,10 +111,25 @@ function MonthSummary({ spend }: { spend: Spend }) {
           </li>
         )}
         {!forecast && spend.no_forecast && <li>no projection yet: {spend.no_forecast}</li>}
-        {spend.reserved > 0 && <li>{money(spend.reserved)} reserved for calls in progress</li>}
+        {spend.reserved > 0 && (
+          <li>
+            {money(spend.reserved)}{" "}
+            <Term
+              about="The most that the calls in progress can cost. It is not part of the spend; after each call the real cost replaces it."
+              entry="cap"
+            >
+              reserved
+            </Term>{" "}
+            for calls in progress
+          </li>
+        )}
         {spend.assumed > 0 && (
           <li>
-            {money(spend.assumed)} of it assumed for calls whose cost is unknown, at their maximum price
+            {money(spend.assumed)} of it{" "}
+            <Term about="Calls that ended without a report of their cost, for example because a worker stopped. The vendor may bill them, so they count as spent.">
+              assumed
+            </Term>{" "}
+            for calls whose cost is unknown, at their maximum price
           </li>
         )}
         {cap && cap.currency !== "USD" && (

@@ -27,3 +27,7 @@ export function monthBefore(month: string): string {
   const [year = 0, at = 1] = month.split("-").map(Number);
   return at === 1 ? `${year - 1}-12` : `${year}-${String(at - 1).padStart(2, "0")}`;
 }
+
+/** Explanation of the projection. */
+export const PROJECTED_SPEND =
+  "Expected spend at the end of the month, extrapolated from the days so far. The real value lies in the 80 % interval four times out of five.";

@@ -7,7 +7,7 @@ import { Interval } from "../chart/Interval";
 import { Sparkline } from "../chart/Sparkline";
 import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
-import { formatMoney } from "../money/format";
+import { formatMoney, PROJECTED_SPEND } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
 import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
@@ -303,9 +303,6 @@ function AgentCoverage(of: Of) {
   const it = figuresOf(of);
   return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
-
-const PROJECTED_SPEND =
-  "Expected spend at the end of the month, extrapolated from the days so far. The real value lies in the 80 % interval four times out of five.";
 
 /** Spend of this month, its projection and the cap. */
 function MonthSpend() {

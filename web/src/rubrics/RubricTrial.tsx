@@ -3,7 +3,6 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { useDebounced } from "../editor/fileCheck";
 import { useMoney } from "../money/useMoney";
 import { judgesQuery } from "../settings/queries";
 import { agentsQuery, newestTracesQuery } from "../traces/queries";
@@ -14,6 +13,7 @@ import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { useDebounced } from "../ui/useDebounced";
 import { trialPriceQuery } from "./queries";
 import styles from "./Rubrics.module.css";
 

@@ -11,6 +11,7 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import styles from "./HistoryPage.module.css";
 import { type HistoryPoint, historyQuery, type RunHistory } from "./queries";
 import { RunOrigin } from "./RunOrigin";
@@ -199,20 +200,45 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
     { name: "origin", head: "Commit", cell: (point) => <RunOrigin provenance={point.provenance} /> },
     {
       name: "score",
-      head: "Score",
+      head: (
+        <Term
+          about="Mean score of all cases that have a score, from 0 to 1, with its 95 % confidence interval."
+          entry="score"
+        >
+          Score
+        </Term>
+      ),
       align: "end",
       cell: (point) => `${score3(point.score)} ${range3(point.score_interval as Range | null | undefined)}`,
     },
     {
       name: "rate",
-      head: "Pass rate",
+      head: (
+        <Term
+          about="Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted."
+          entry="verdict"
+        >
+          Pass rate
+        </Term>
+      ),
       align: "end",
       wide: true,
       cell: (point) =>
         `${percent(point.pass_rate)} ${percentRange(point.pass_rate_interval as Range | null | undefined)}`,
     },
     { name: "cases", head: "Cases", align: "end", cell: (point) => count(point.n_cases), wide: true },
-    { name: "change", head: "Since the run before", cell: (point) => <HistoryChange point={point} /> },
+    {
+      name: "change",
+      head: (
+        <Term
+          about="Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell."
+          entry="p-value"
+        >
+          Since the run before
+        </Term>
+      ),
+      cell: (point) => <HistoryChange point={point} />,
+    },
   ];
   return (
     <section className={styles.part}>

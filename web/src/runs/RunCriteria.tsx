@@ -5,6 +5,7 @@ import { count, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { type CriterionMean, criteriaQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
@@ -14,10 +15,26 @@ export function RunCriteria({ run }: { run: string }) {
   const found = useQuery(criteriaQuery(project.id, run));
   const columns: Column<CriterionMean>[] = [
     { name: "criterion", head: "Criterion", cell: (it) => it.criterion },
-    { name: "mean", head: "Mean", align: "end", cell: (it) => score(it.mean) },
+    {
+      name: "mean",
+      head: (
+        <Term about="Mean score of the criterion over the cases that have one, from 0 to 1." entry="score">
+          Mean
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => score(it.mean),
+    },
     {
       name: "interval",
-      head: "95 % interval",
+      head: (
+        <Term
+          about="Confidence interval of the mean: repeated with other cases of the same kind, it contains the true mean in 95 of 100 evaluations. One case has no interval."
+          entry="confidence-interval"
+        >
+          95 % interval
+        </Term>
+      ),
       align: "end",
       cell: (it) => (it.interval ? `${score(it.interval[0])} to ${score(it.interval[1])}` : "–"),
     },
@@ -31,7 +48,16 @@ export function RunCriteria({ run }: { run: string }) {
         </span>
       ),
     },
-    { name: "n", head: "Cases", align: "end", cell: (it) => count(it.n_cases) },
+    {
+      name: "n",
+      head: (
+        <Term about="Cases with a score for the criterion. Trials of one case count once." entry="case">
+          Cases
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => count(it.n_cases),
+    },
   ];
   return (
     <Loaded query={found} what="the criteria">

@@ -5,21 +5,25 @@ import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { MOST_RUNS } from "../compare/queries";
 import { useMoney } from "../money/useMoney";
+import { RANGES } from "../traces/timeRange";
 import { Badge } from "../ui/Badge";
-import { buttonClass } from "../ui/Button";
+import { Button, buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Select } from "../ui/Field";
-import { duration, moment, score } from "../ui/format";
+import { count, duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { SearchField } from "../ui/SearchField";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { countsOf, VerdictBar } from "./CaseStrip";
 import { runsQuery } from "./queries";
 import { RunOrigin } from "./RunOrigin";
 import styles from "./RunsPage.module.css";
+import { filterRuns } from "./runFilter";
 import type { RunsSearch } from "./search";
 
 type RunLine = Schemas["RunLine"];
@@ -31,7 +35,8 @@ export function RunsPage() {
   const search = useSearch({ from: "/p/$project/runs" });
   // Without a filter: what can be chosen.
   const all = useInfiniteQuery(runsQuery(project.id));
-  const runs = useInfiniteQuery(runsQuery(project.id, search));
+  const { search: words, range, ...asked } = search;
+  const runs = useInfiniteQuery(runsQuery(project.id, asked));
   // One run by itself can be compared with nothing.
   const isTwo = (all.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
@@ -52,8 +57,9 @@ export function RunsPage() {
       <RunFilters runs={all.data?.pages.flatMap((it) => it.items) ?? []} />
       <Loaded query={runs} what="runs">
         {({ pages }) => {
-          const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
+          const loaded = pages.flatMap((it) => it.items);
+          if (loaded.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
+          const rows = filterRuns(loaded, search);
           const shown = columns(project.name, money, chosen, setChosen).filter(
             (it) =>
               (isTwo || it.name !== "compare") &&
@@ -61,7 +67,17 @@ export function RunsPage() {
           );
           return (
             <>
-              <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
+              {runs.hasNextPage && (words || range) && (
+                <p className={styles.loaded} role="status">
+                  {count(rows.length)} of the {count(loaded.length)} loaded runs match. “Show more” loads
+                  older runs.
+                </p>
+              )}
+              {rows.length === 0 ? (
+                <NoRunMatches />
+              ) : (
+                <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
+              )}
               <MoreButton query={runs} />
             </>
           );
@@ -100,10 +116,14 @@ function valuesOf(run: RunLine, name: (typeof FILTERS)[number]["name"]): (string
   return name === "tag" ? (run.provenance.tags ?? []) : [run.provenance[name]];
 }
 
-/** A choice for everything in which the runs differ. */
+const RUN_RANGES = RANGES.filter((range) => range.name !== "1h");
+
+/** A search, a time range, and a choice for everything in which the runs differ; all of them are in the address. */
 function RunFilters({ runs }: { runs: RunLine[] }) {
   const search = useSearch({ from: "/p/$project/runs" });
   const navigate = useNavigate({ from: "/p/$project/runs" });
+  const set = (change: Partial<RunsSearch>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const shown = FILTERS.flatMap((filter) => {
     const chosen = search[filter.name];
     const found = runs.flatMap((run) => valuesOf(run, filter.name)).filter((value) => value != null);
@@ -111,20 +131,42 @@ function RunFilters({ runs }: { runs: RunLine[] }) {
     // A tag that one of the runs has already tells it from the others.
     return chosen || names.length > (filter.name === "tag" ? 0 : 1) ? [{ ...filter, chosen, names }] : [];
   });
-  if (shown.length === 0) return null;
+  if (runs.length === 0 && !isFiltered(search)) return null;
   return (
     <search className={styles.filters} aria-label="Filter runs">
+      <SearchField
+        search={search.search ?? ""}
+        placeholder="suite, branch, commit, id"
+        onSearch={(words) => set({ search: words || undefined })}
+      />
       {shown.map(({ name, label, all, chosen, names }) => (
         <Select
           key={name}
           label={label}
           value={chosen ?? ""}
           options={[{ value: "", label: all }, ...names.map((value) => ({ value, label: value }))]}
-          onChange={(event) =>
-            navigate({ search: { ...search, [name]: event.target.value || undefined }, replace: true })
-          }
+          onChange={(event) => set({ [name]: event.target.value || undefined })}
         />
       ))}
+      <Select
+        label="Time range"
+        value={search.range ?? ""}
+        options={[
+          { value: "", label: "any time" },
+          ...RUN_RANGES.map(({ name, label }) => ({ value: name, label })),
+        ]}
+        onChange={(event) => set({ range: (event.target.value || undefined) as RunsSearch["range"] })}
+      />
+      {isFiltered(search) && (
+        <div className={styles.active}>
+          {search.commit && (
+            <Button onClick={() => set({ commit: undefined })}>commit {search.commit} ✕</Button>
+          )}
+          <Button look="quiet" onClick={() => navigate({ search: {}, replace: true })}>
+            Clear filters
+          </Button>
+        </div>
+      )}
     </search>
   );
 }
@@ -174,18 +216,59 @@ function columns(
     { name: "origin", head: "Commit", cell: (it) => <RunOrigin provenance={it.provenance} />, wide: true },
     {
       name: "shares",
-      head: "Verdicts",
+      head: (
+        <Term
+          about="Shares of the cases with the verdicts pass, fail, error and deferred, from left to right."
+          entry="verdict"
+        >
+          Verdicts
+        </Term>
+      ),
       cell: (it) => (
         <span className={styles.verdicts}>
           <VerdictBar n={countsOf(it)} total={total(it)} />
         </span>
       ),
     },
-    { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
+    {
+      name: "pass",
+      head: (
+        <Term
+          about="Cases with the verdict pass, of all cases of the run. Errors and deferred cases are part of the total."
+          entry="pass-mark"
+        >
+          Pass
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => `${it.n_pass}/${total(it)}`,
+    },
     { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
     { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
-    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "cost", head: "Judge cost", align: "end", cell: (it) => money(it.cost), wide: true },
+    {
+      name: "score",
+      head: (
+        <Term about="Mean score of all cases that have a score, from 0 to 1." entry="score">
+          Score
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => score(it.score),
+    },
+    {
+      name: "cost",
+      head: (
+        <Term
+          about="Cost of the judge calls of the run. Calls with unknown cost are not counted."
+          entry="judge"
+        >
+          Judge cost
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => money(it.cost),
+      wide: true,
+    },
     { name: "took", head: "Duration", align: "end", cell: (it) => duration(took(it) || null), wide: true },
     { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
     {

@@ -2,8 +2,20 @@
 import { numberParam, oneOf, type RawSearch, textParam } from "../api/searchParams";
 
 export type RunView = "cases" | "criteria" | "matrix" | "flaky";
+const runRange = oneOf("24h", "7d", "30d");
+
 /** Which runs the list shows. */
-export type RunsSearch = { suite?: string; branch?: string; commit?: string; author?: string; tag?: string };
+export type RunsSearch = {
+  suite?: string;
+  branch?: string;
+  commit?: string;
+  author?: string;
+  tag?: string;
+  /** Words that a run contains. */
+  search?: string;
+  /** How long ago a run started at most. */
+  range?: ReturnType<typeof runRange>;
+};
 
 export const readRunsSearch = (raw: RawSearch): RunsSearch => ({
   suite: textParam(raw.suite),
@@ -11,6 +23,8 @@ export const readRunsSearch = (raw: RawSearch): RunsSearch => ({
   commit: textParam(raw.commit),
   author: textParam(raw.author),
   tag: textParam(raw.tag),
+  search: textParam(raw.search),
+  range: runRange(raw.range),
 });
 
 /** Which runs the history shows. */

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useProject } from "../api/session";
-import { useDebounced } from "../editor/fileCheck";
 import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
 import { duration } from "../ui/format";
+import { SearchField } from "../ui/SearchField";
 import { agentsQuery } from "./queries";
 import type { TracesSearch } from "./search";
 import styles from "./TracesPage.module.css";
@@ -35,7 +35,11 @@ export function TraceFilter() {
   const names = (agents.data ?? []).map((it) => it.name);
   return (
     <search className={styles.filter} aria-label="Filter traces">
-      <SearchField search={search.search ?? ""} onSearch={(it) => set({ search: it || undefined })} />
+      <SearchField
+        search={search.search ?? ""}
+        placeholder="title, id, agent, session"
+        onSearch={(it) => set({ search: it || undefined })}
+      />
       <Select
         label="Agent"
         value={search.agent ?? ""}
@@ -150,34 +154,6 @@ function TimeRangeFields({ from, until, onChange }: TimeRangeFieldsProps) {
         </>
       )}
     </>
-  );
-}
-
-/** Searches when typing pauses. */
-function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
-  const [typed, setTyped] = useState(search);
-  const paused = useDebounced(typed.trim());
-  const sent = useRef(search);
-  // The address was changed elsewhere, for example by a button that shows all.
-  useEffect(() => {
-    if (search === sent.current) return;
-    sent.current = search;
-    setTyped(search);
-  }, [search]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed asks for anything.
-  useEffect(() => {
-    if (paused === sent.current) return;
-    sent.current = paused;
-    onSearch(paused);
-  }, [paused]);
-  return (
-    <Field
-      label="Search"
-      type="search"
-      placeholder="title, id, agent, session"
-      value={typed}
-      onChange={(it) => setTyped(it.target.value)}
-    />
   );
 }
 

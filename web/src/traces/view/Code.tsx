@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { memo, useEffect, useState } from "react";
 import styles from "./Code.module.css";
 import type { Language, Token } from "./highlight";
 
@@ -15,14 +15,17 @@ export function Code({ text, language, part }: { text: string; language?: Langua
   );
 }
 
-function CodeLines({ lines }: { lines: Token[][] }) {
-  return lines.map((line, at) => (
-    <span key={at}>
-      <CodeTokens line={line} />
-      {at + 1 < lines.length && "\n"}
-    </span>
-  ));
+export function CodeLines({ lines }: { lines: Token[][] }) {
+  return lines.map((line, at) => <CodeLine key={at} line={line} isLast={at + 1 === lines.length} />);
 }
+
+/** Drawn again only with other tokens, because files that are edited have many lines. */
+const CodeLine = memo(({ line, isLast }: { line: Token[]; isLast: boolean }) => (
+  <span>
+    <CodeTokens line={line} />
+    {!isLast && "\n"}
+  </span>
+));
 
 export function CodeTokens({ line }: { line: Token[] }) {
   return line.map((it, at) =>

@@ -25,6 +25,11 @@ let core: Promise<HighlighterCore> | undefined;
 
 /** Lines of tokens. Kinds are names of the tokens file, without `--code-`. */
 export async function highlighted(text: string, language: Language): Promise<Token[][]> {
+  return (await loadColours(language))(text);
+}
+
+/** Loads a language; the function that is returned makes lines of tokens at once. */
+export async function loadColours(language: Language): Promise<(text: string) => Token[][]> {
   core ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ variablePrefix: "--code-" })],
     engine: createJavaScriptRegexEngine({ forgiving: true }),
@@ -33,8 +38,10 @@ export async function highlighted(text: string, language: Language): Promise<Tok
   if (!highlighter.getLoadedLanguages().includes(language)) {
     await highlighter.loadLanguage((await LANGUAGES[language]()).default);
   }
-  const lines = highlighter.codeToTokensBase(text, { lang: language, theme: "css-variables" });
-  return lines.map((line) => line.map((it) => ({ text: it.content, kind: KINDS[it.color ?? ""] })));
+  return (text) => {
+    const lines = highlighter.codeToTokensBase(text, { lang: language, theme: "css-variables" });
+    return lines.map((line) => line.map((it) => ({ text: it.content, kind: KINDS[it.color ?? ""] })));
+  };
 }
 
 const KINDS: Record<string, string> = {
