@@ -388,6 +388,9 @@ evals:
         let chain = "rubric:\n  tree: {ask: A?, no: {score: 0}, yes: {ask: B?, no: {score: 0}, \
                      yes: {ask: C?, no: {score: 0}, yes: {score: 1}}}}";
         assert_eq!(calls(chain), range(1, 3, 6));
+        let full = "rubric:\n  tree: {ask: A?, no: {ask: B?, no: {score: 0}, yes: {score: 1}}, \
+                    yes: {ask: C?, no: {score: 0}, yes: {score: 1}}}";
+        assert_eq!(calls(full), range(2, 2, 4));
     }
 
     #[test]
@@ -407,6 +410,11 @@ evals:
         assert_eq!(units[0].contests(), [("best".to_owned(), "The kindest.".to_owned())]);
         assert_eq!((units[0].is_compared(), units[2].is_compared()), (true, false));
         assert_eq!(units[2].contests(), []);
+        let other = "evals: [{name: one, response: x, rubric: {criteria: [
+            {name: a, recipe: {type: g-eval, value: Kind.}}, {name: b, description: B., by: [human]}]}}]";
+        let units = plan_suite(&suite(other), &CaseSelection::default()).unwrap().units;
+        assert_eq!(units[0].contests(), []);
+        assert_eq!(projected_calls(units.iter()).unwrap(), "1 case × 1 criterion: about 2 judge calls, at most 4");
         let shard = |n| {
             let select = CaseSelection { shard: Some((n, 2)), ..CaseSelection::default() };
             plan_suite(&suite(best), &select).unwrap().units.len()

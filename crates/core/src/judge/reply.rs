@@ -441,3 +441,147 @@ fn wrong_type(key: &'static str, found: &Json, wanted: &'static str) -> JudgeRep
     let found: String = found.to_string().chars().take(80).collect();
     JudgeReplyError::WrongType { key, found, wanted }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rubric::Choice;
+
+    fn read(schema: &ReplySchema, text: &str) -> Result<JudgeReply, JudgeReplyError> {
+        schema.read(text, &PlantedContent::default())
+    }
+
+    fn answer(schema: AnswerSchema, text: &str) -> Result<Option<Value>, JudgeReplyError> {
+        match read(&ReplySchema::Answer(schema), text)? {
+            JudgeReply::Answer(answer) => Ok(answer.value),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn failures_say_what_went_wrong_and_what_to_do() {
+        let missing = |quotes: &[&str]| {
+            JudgeReplyError::QuotesNotFound(quotes.iter().map(|quote| (*quote).to_owned()).collect())
+        };
+        assert_eq!(missing(&[]).failure(), Failure::EvidenceNotFound);
+        assert_eq!(JudgeReplyError::Empty.failure(), Failure::Malformed);
+        assert!(missing(&[]).to_string().starts_with("no quote backs the answer; copy the words"));
+        let named = missing(&["a tall tower"]).to_string();
+        assert!(named.contains("“a tall tower”; copy the words"), "{named}");
+    }
+
+    #[test]
+    fn two_answers_of_one_reply_must_be_the_same() {
+        let labels = || vec!["yes".to_owned(), "no".to_owned()];
+        let binary = |id: &str| (id.to_owned(), AnswerSchema::new(Scale::Binary));
+        let requirements = || vec!["short".to_owned(), "kind".to_owned()];
+        let choice = ReplySchema::Choice { labels: labels() };
+        let answers = ReplySchema::Answers(vec![binary("a"), binary("b")]);
+        let verdicts = ReplySchema::Verdicts { requirements: requirements(), again: false };
+        let both = |a: bool, b: bool| {
+            format!(r#"{{"criteria": [{{"id": "a", "verdict": {a}}}, {{"id": "b", "verdict": {b}}}]}}"#)
+        };
+        let met = |first: bool, quote: &str| {
+            format!(r#"{{"verdicts": [{{"requirement": 1, "satisfied": {first}, "evidence": "{quote}"}}]}}"#)
+        };
+        let cases = [
+            (
+                &choice,
+                r#"{"verdict": "yes"}"#.to_owned(),
+                r#"{"verdict": "Yes."}"#.to_owned(),
+                r#"{"verdict": "no"}"#.to_owned(),
+            ),
+            (&answers, both(true, true), both(true, true), both(true, false)),
+            (&verdicts, met(true, "one"), met(true, "two"), met(false, "one")),
+            (
+                &ReplySchema::Steps,
+                r#"{"steps": ["x"]}"#.to_owned(),
+                r#"{"steps": ["x"]}"#.to_owned(),
+                r#"{"steps": ["y"]}"#.to_owned(),
+            ),
+        ];
+        for (schema, first, same, other) in cases {
+            assert!(read(schema, &format!("{first} {same}")).is_ok(), "{first} {same}");
+            let refused = read(schema, &format!("{first} {other}"));
+            assert!(matches!(refused, Err(JudgeReplyError::Contradiction)), "{other}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn thoughts_end_where_they_say() {
+        let schema = ReplySchema::Choice { labels: vec!["yes".to_owned(), "no".to_owned()] };
+        let label = |text: &str| match read(&schema, text) {
+            Ok(JudgeReply::Choice { label, .. }) => Some(label),
+            _ => None,
+        };
+        assert_eq!(label("I think yes</think>no").as_deref(), Some("no"));
+        assert!(matches!(read(&schema, ""), Err(JudgeReplyError::Empty)));
+        assert!(matches!(read(&schema, "<think>never ends"), Err(JudgeReplyError::CutOff)));
+        let unit = answer(AnswerSchema::new(Scale::Unit), r#"{"reasoning": "a </think> b", "score": 0.5}"#);
+        assert_eq!(unit.unwrap(), Some(Value::Number(0.5)));
+    }
+
+    #[test]
+    fn a_judge_may_be_unsure_where_that_was_offered() {
+        let offered = || AnswerSchema { unsure: true, ..AnswerSchema::new(Scale::Unit) };
+        assert_eq!(answer(offered(), r#"{"unsure": true}"#).unwrap(), None);
+        assert_eq!(
+            answer(offered(), r#"{"unsure": false, "score": 0.5}"#).unwrap(),
+            Some(Value::Number(0.5))
+        );
+        let plain = AnswerSchema::new(Scale::Unit);
+        assert_eq!(answer(plain, r#"{"unsure": true, "score": 0.5}"#).unwrap(), Some(Value::Number(0.5)));
+    }
+
+    #[test]
+    fn values_are_read_as_their_scale_writes_them() {
+        let choices = || {
+            Scale::Choices(["yes", "no"].map(|label| Choice { label: label.to_owned(), score: 1.0 }).to_vec())
+        };
+        let of = |scale: Scale, text: &str| answer(AnswerSchema::new(scale), text);
+        assert_eq!(of(choices(), r#"{"verdict": "Yes"}"#).unwrap(), Some(Value::Text("yes".to_owned())));
+        let unknown = of(choices(), r#"{"verdict": "perhaps"}"#);
+        assert!(matches!(unknown, Err(JudgeReplyError::UnknownChoice { .. })), "{unknown:?}");
+        let wrong = of(choices(), r#"{"verdict": true}"#);
+        assert!(
+            matches!(wrong, Err(JudgeReplyError::WrongType { wanted: "one of the choices", .. })),
+            "{wrong:?}"
+        );
+        assert_eq!(of(Scale::Unit, r#"{"score": true}"#).unwrap(), Some(Value::Number(1.0)));
+        let infinite = of(Scale::Unit, r#"{"score": "inf"}"#);
+        assert!(matches!(infinite, Err(JudgeReplyError::WrongType { .. })), "{infinite:?}");
+        let half = of(Scale::Binary, r#"{"verdict": 0.5}"#);
+        assert!(matches!(half, Err(JudgeReplyError::OffScale(_))), "{half:?}");
+    }
+
+    #[test]
+    fn claims_and_requirements_are_read_one_by_one() {
+        let claims = read(
+            &ReplySchema::Claims,
+            r#"{"claims": [{"claim": "It is tall.", "supported": true}, {"claim": "It is red.", "supported": false}]}"#,
+        );
+        let expected = vec![("It is tall.".to_owned(), true), ("It is red.".to_owned(), false)];
+        assert_eq!(claims.unwrap(), JudgeReply::Claims(expected));
+        let required = |names: &[&str], reply: &str| {
+            let requirements = names.iter().map(|name| (*name).to_owned()).collect();
+            match read(&ReplySchema::Verdicts { requirements, again: true }, reply)? {
+                JudgeReply::Verdicts(all) => {
+                    Ok(all.into_iter().map(|verdict| verdict.map(|it| it.0)).collect::<Vec<_>>())
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        // Without a name there is only one that can be meant.
+        let unnamed = r#"{"verdicts": [{"satisfied": true}]}"#;
+        assert_eq!(required(&["short"], unnamed).unwrap(), [Some(true)]);
+        assert_eq!(required(&["short", "kind"], unnamed).unwrap(), [None, None]);
+        let twice = |second: bool| {
+            format!(
+                r#"{{"verdicts": [{{"requirement": "kind", "satisfied": true}}, {{"requirement": 2, "satisfied": {second}}}]}}"#
+            )
+        };
+        assert_eq!(required(&["short", "kind"], &twice(true)).unwrap(), [None, Some(true)]);
+        let refused = required(&["short", "kind"], &twice(false));
+        assert!(matches!(refused, Err(JudgeReplyError::Twice(name)) if name == "kind"));
+    }
+}

@@ -304,4 +304,59 @@ mod tests {
         check(with(json!({ "plan": "free" })), Some("`plan`"));
         check(with(json!({ "region": "eu" })), Some("`region`"));
     }
+
+    #[test]
+    fn a_filter_says_why_it_refuses_a_trace() {
+        let filter = |json: serde_json::Value| {
+            let mut filter = MonitorFilter::default();
+            for (key, value) in json.as_object().unwrap() {
+                match key.as_str() {
+                    "status" => filter.status = vec![value.as_str().unwrap().to_owned()],
+                    "min_cost" => filter.min_cost = value.as_f64(),
+                    "max_cost" => filter.max_cost = value.as_f64(),
+                    "min_duration" => filter.min_duration = value.as_f64(),
+                    "max_duration" => filter.max_duration = value.as_f64(),
+                    _ => panic!("{key}"),
+                }
+            }
+            filter
+        };
+        let facts = TraceFacts {
+            cost: Some(Usd::from_nanos(2_500_000_000)),
+            duration: Some(4.0),
+            status: Some("slow"),
+            ..trace("t")
+        };
+        let refusal = |json| filter_refusal(&filter(json), &facts);
+        for passes in [
+            json!({ "status": "ok" }),
+            json!({ "status": "slow" }),
+            json!({ "min_cost": 2.5, "max_cost": 2.5 }),
+            json!({ "min_duration": 4.0, "max_duration": 4.0 }),
+        ] {
+            assert_eq!(refusal(passes.clone()), None, "{passes}");
+        }
+        for (refused, why) in [
+            (json!({ "status": "failed" }), "its status is not one of failed"),
+            (json!({ "status": "fast" }), "its status is not one of fast"),
+            (json!({ "min_cost": 2.6 }), "its cost is 2.5"),
+            (json!({ "max_cost": 2.4 }), "its cost is 2.5"),
+            (json!({ "min_duration": 5.0 }), "its duration is 4"),
+            (json!({ "max_duration": 3.0 }), "its duration is 4"),
+        ] {
+            assert_eq!(refusal(refused).as_deref(), Some(why));
+        }
+        assert_eq!(
+            filter_refusal(&filter(json!({ "min_cost": 0.0 })), &trace("t")).as_deref(),
+            Some("its cost is unknown")
+        );
+    }
+
+    #[test]
+    fn strata_are_read_as_they_are_written() {
+        let names = TraceStratum::ALL.map(TraceStratum::as_str);
+        assert_eq!(names, ["failed", "expensive", "other"]);
+        assert_eq!(names.map(|name| name.parse::<TraceStratum>().unwrap()), TraceStratum::ALL);
+        assert!("none".parse::<TraceStratum>().is_err());
+    }
 }

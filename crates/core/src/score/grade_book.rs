@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_condition_is_decided_by_the_response() {
-        for criteria in ["a when, b", "(a) when, b"] {
+        for criteria in ["a when, b", "(a) when, b", "(a when), b"] {
             let rubric = rubric(criteria);
             for (response, score) in [("without", 1.0), ("with x", 0.5)] {
                 let mut book = GradeBook::new(&rubric);
@@ -423,8 +423,13 @@ mod tests {
         // A quote of another part cannot be looked for here.
         let elsewhere = [("never written here at all", Some("diff"))];
         assert_eq!(status(None, quoting("a", "1", &elsewhere), Some(RESPONSE)), Pass);
+        let mixed = [("never written here at all", Some("diff")), invented];
+        assert_eq!(status(None, quoting("a", "1", &mixed), Some(RESPONSE)), Pass);
+        assert_eq!(status(error, quoting("a", "1", &[]), Some(RESPONSE)), Error);
         // People quote nothing, and a 0 without a quote is an answer.
         assert_eq!(status(error, grade("c", "a", "ann", "1"), Some(RESPONSE)), Pass);
+        let person = Grade { grader: grade("c", "a", "ann", "1").grader, ..quoting("a", "1", &[invented]) };
+        assert_eq!(status(error, person, Some(RESPONSE)), Pass);
         assert_eq!(status(error, quoting("a", "0", &[]), Some(RESPONSE)), Fail);
         assert_eq!(status(error, quoting("a", "0", &[invented]), Some(RESPONSE)), Error);
     }
