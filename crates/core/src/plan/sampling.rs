@@ -312,6 +312,7 @@ mod tests {
             for (key, value) in json.as_object().unwrap() {
                 match key.as_str() {
                     "status" => filter.status = vec![value.as_str().unwrap().to_owned()],
+                    "session" => filter.session = vec![value.as_str().unwrap().to_owned()],
                     "min_cost" => filter.min_cost = value.as_f64(),
                     "max_cost" => filter.max_cost = value.as_f64(),
                     "min_duration" => filter.min_duration = value.as_f64(),
@@ -325,12 +326,14 @@ mod tests {
             cost: Some(Usd::from_nanos(2_500_000_000)),
             duration: Some(4.0),
             status: Some("slow"),
+            session: Some("s1"),
             ..trace("t")
         };
         let refusal = |json| filter_refusal(&filter(json), &facts);
         for passes in [
             json!({ "status": "ok" }),
             json!({ "status": "slow" }),
+            json!({ "session": "s1" }),
             json!({ "min_cost": 2.5, "max_cost": 2.5 }),
             json!({ "min_duration": 4.0, "max_duration": 4.0 }),
         ] {
@@ -339,6 +342,7 @@ mod tests {
         for (refused, why) in [
             (json!({ "status": "failed" }), "its status is not one of failed"),
             (json!({ "status": "fast" }), "its status is not one of fast"),
+            (json!({ "session": "s2" }), "it belongs to another session"),
             (json!({ "min_cost": 2.6 }), "its cost is 2.5"),
             (json!({ "max_cost": 2.4 }), "its cost is 2.5"),
             (json!({ "min_duration": 5.0 }), "its duration is 4"),
