@@ -414,7 +414,10 @@ evals:
             {name: a, recipe: {type: g-eval, value: Kind.}}, {name: b, description: B., by: [human]}]}}]";
         let units = plan_suite(&suite(other), &CaseSelection::default()).unwrap().units;
         assert_eq!(units[0].contests(), []);
-        assert_eq!(projected_calls(units.iter()).unwrap(), "1 case × 1 criterion: about 2 judge calls, at most 4");
+        assert_eq!(
+            projected_calls(units.iter()).unwrap(),
+            "1 case × 1 criterion: about 2 judge calls, at most 4"
+        );
         let shard = |n| {
             let select = CaseSelection { shard: Some((n, 2)), ..CaseSelection::default() };
             plan_suite(&suite(best), &select).unwrap().units.len()
