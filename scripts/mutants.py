@@ -53,7 +53,11 @@ PARTS = {
     "spend": (["crates/store/src/spend.rs"], [(STORE, ["money::"])]),
     "auth": (
         ["crates/server/src/auth/**"],
-        [(SERVER_UNITS, ["auth::"]), (SERVER, ["auth::", "people::", "shut_out::", "place::", "access::"])],
+        [
+            (SERVER_UNITS, ["auth::"]),
+            (SERVER, ["auth::", "shut_out::", "place::"]),
+            (SERVER, ["people::", "access::"]),
+        ],
     ),
 }
 

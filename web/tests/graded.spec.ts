@@ -227,7 +227,10 @@ test("a trace becomes an anchor in the file of a monitor, which is looked at bef
 test("what cannot be read is said where it would stand", async ({ page, place: start }) => {
   const place = await start({ workers: 0 });
   await finish(place, "alone", "4", "nobody");
-  const broken = { status: 500, json: { title: "Internal server error", detail: "it is in the log", status: 500 } };
+  const broken = {
+    status: 500,
+    json: { title: "Internal server error", detail: "it is in the log", status: 500 },
+  };
   await page.route("**/api/v1/grades?*", (route) => route.fulfill(broken));
   await page.route("**/api/v1/traces/alone/decisions", () => {});
   await page.goto(`${place.url}/p/default/traces/alone`);

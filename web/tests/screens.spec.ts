@@ -230,7 +230,10 @@ test("demo, pictures of the README", async ({ page }) => {
   await page.goto(`${here}/monitors/support%20desk?view=trend`);
   await shot("monitor");
   await page.goto(`${here}/runs`);
-  await page.getByRole("link", { name: /support desk/ }).first().click();
+  await page
+    .getByRole("link", { name: /support desk/ })
+    .first()
+    .click();
   await shot("run");
   await page.goto(`${here}/annotate`);
   await page

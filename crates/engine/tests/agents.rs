@@ -229,7 +229,7 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
     case.targets = model("vllm", &server).into_iter().collect();
     match produce(&agents, &case).await {
         Err(AgentRunError::Failed(Failure::Unavailable, detail)) => {
-            assert!(detail.contains("went away") && detail.contains("goodbye"), "{detail}");
+            assert!(detail.contains("closed the connection") && detail.contains("goodbye"), "{detail}");
         }
         other => panic!("{other:?}"),
     }
