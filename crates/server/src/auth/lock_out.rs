@@ -96,10 +96,29 @@ mod tests {
         assert_eq!(waits[..9], [0, 0, 0, 0, 0, 1, 2, 4, 8], "all at the same moment");
         assert_eq!(waits[19], 900);
         assert_eq!(lock_out.begin(&sign_in_key("bob@example.org", here), now), None, "others are not meant");
+        assert!(lock_out.begin(&ada, now).is_some(), "the attempt of another does not end her wait");
         let there = sign_in_key("ada@example.org", "203.0.113.8".parse().unwrap());
         assert_eq!(lock_out.begin(&there, now), None, "she is not locked out elsewhere");
         lock_out.clear_attempts(&ada);
         assert_eq!(lock_out.begin(&ada, now), None);
+    }
+
+    #[test]
+    fn the_oldest_count_goes_when_there_are_too_many() {
+        let lock_out = LockOut::default();
+        let at = |n: usize| Time::from_micros(i64::try_from(n).unwrap());
+        for n in 0..MOST {
+            assert_eq!(lock_out.begin(&n.to_string(), at(n)), None);
+        }
+        let has = |key: &str| lock_out.0.lock().unwrap().contains_key(key);
+        // An attempt under a key that is counted makes no room.
+        lock_out.begin("1", at(MOST));
+        assert!(has("0"));
+        lock_out.begin("new", at(MOST));
+        assert_eq!(
+            (has("0"), has("1"), has("new"), lock_out.0.lock().unwrap().len()),
+            (false, true, true, MOST)
+        );
     }
 
     #[test]

@@ -297,6 +297,10 @@ pub async fn invitation(
     add_invitation(app, project, &format!("join:{}", role.as_str()), maker, now).await
 }
 
+fn invitation_expiry(now: Time) -> Time {
+    Time::from_micros(now.micros() + INVITATION_DAYS * 24 * 3_600_000_000)
+}
+
 async fn add_invitation(
     app: &App,
     project: ProjectId,
@@ -305,7 +309,7 @@ async fn add_invitation(
     now: Time,
 ) -> Result<AccessSecret, StoreError> {
     let secret = AccessSecret::new(JOIN);
-    let expires = Time::from_micros(now.micros() + INVITATION_DAYS * 24 * 3_600_000_000);
+    let expires = invitation_expiry(now);
     let role = scope.trim_start_matches("join:");
     let name = format!("invitation {role} {}", &hash_secret(secret.text())[..8]);
     let scopes = vec![scope.to_owned()];
@@ -313,4 +317,35 @@ async fn add_invitation(
         NewAccessToken { name, hash: hash_secret(secret.text()), scopes, author, expires: Some(expires) };
     app.store.add_token(project, &new, now).await?;
     Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Time {
+        Time::from_micros(1_772_366_400_000_000)
+    }
+
+    #[test]
+    fn the_rate_limit_counts_by_token_account_or_address() {
+        let principal = |who| Principal {
+            who,
+            person: None,
+            owner: None,
+            project: ProjectId::at(now()),
+            scopes: Vec::new(),
+        };
+        let address = "203.0.113.7:4711".parse().unwrap();
+        let (account, token) = (AccountId::at(now()), TokenId::at(now()));
+        assert_eq!(principal(Who::Anyone).sender(address), "203.0.113.7");
+        assert_eq!(principal(Who::Account(account)).sender(address), account.to_string());
+        assert_eq!(principal(Who::Token(token)).sender(address), token.to_string());
+        assert_eq!(Who::Anyone.to_string(), "anyone");
+    }
+
+    #[test]
+    fn an_invitation_lasts_a_day() {
+        assert_eq!(invitation_expiry(now()).micros() - now().micros(), 86_400_000_000);
+    }
 }

@@ -50,3 +50,16 @@ pub async fn verify_password(password: String, hash: Option<String>) -> bool {
     .await
     .unwrap_or(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_hash_costs_what_owasp_recommends() {
+        let hash = hash_password("correct horse".to_owned()).await.unwrap();
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        assert!(verify_password("correct horse".to_owned(), Some(hash.clone())).await);
+        assert!(!verify_password("wrong horse".to_owned(), Some(hash)).await);
+    }
+}

@@ -266,3 +266,18 @@ fn what_a_dead_worker_held_counts_as_spent_once_its_job_is_no_longer_its_own() {
         assert_eq!(store.check().await.unwrap(), []);
     });
 }
+
+#[test]
+fn the_cost_of_a_run_elsewhere_is_its_own_and_not_the_projects() {
+    for_each_engine(|scene| async move {
+        let (store, project) = (&scene.store, project(&scene).await);
+        store.set_cap(project, cap(100)).await.unwrap();
+        for cost in [40, 2] {
+            store.add_subject_cost(project, "run", usd(cost), at(1)).await.unwrap();
+        }
+        assert_eq!(store.subject_spend(project, "run", None).await.unwrap().settled, usd(42));
+        let month = store.month_spend(project, at(1)).await.unwrap();
+        assert_eq!((month.settled, month.remaining_amount()), (usd(0), Some(usd(100))));
+        assert!(month.may_fit(usd(100)) && !month.may_fit(usd(101)));
+    });
+}
