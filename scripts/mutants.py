@@ -85,7 +85,6 @@ class Mutant:
         self.genre = described["genre"]
         self.replacement = described["replacement"]
         self.start = offset_of(source, described["span"]["start"])
-        self.end = offset_of(source, described["span"]["end"])
 
 
 def offset_of(source, position):
@@ -138,12 +137,10 @@ class Instrument:
         self.used.update(mutant.number for mutant in found)
         return found
 
-    def render_children(self, node, skip_to=None):
+    def render_children(self, node):
         """The text of a node with the changes of its children."""
-        out, position = [], node.start_byte if skip_to is None else skip_to
+        out, position = [], node.start_byte
         for child in node.children:
-            if child.start_byte < position:
-                continue
             out.append(self.source[position : child.start_byte].decode())
             out.append(self.render(child))
             position = child.end_byte
@@ -153,34 +150,34 @@ class Instrument:
     def render(self, node):
         kind = node.type
         if kind == "binary_expression":
-            changed = self.binary(node)
+            changed = self.render_binary(node)
         elif kind == "compound_assignment_expr":
-            changed = self.assignment(node)
+            changed = self.render_assignment(node)
         elif kind == "unary_expression":
-            changed = self.unary(node)
+            changed = self.render_unary(node)
         elif kind == "match_pattern":
-            changed = self.arm(node)
+            changed = self.render_arm(node)
         elif kind in ("field_initializer", "shorthand_field_initializer"):
-            changed = self.field(node)
+            changed = self.render_field(node)
         else:
             changed = None
         text = changed if changed is not None else self.render_children(node)
         if kind == "block" and node.parent.type == "function_item" and node.named_child_count:
-            text = self.body(node, text)
+            text = self.render_body(node, text)
         return text
 
-    def body(self, node, text):
+    def render_body(self, node, text):
         """A function that answers at once."""
         statements = [child for child in node.named_children if "comment" not in child.type]
         if not statements:
             return text
         returns = "".join(
-            switched(mutant, f"return {mutant.replacement};")
+            switch(mutant, f"return {mutant.replacement};")
             for mutant in self.take("FnValue", statements[0].start_byte)
         )
         return "{ " + returns + text[1:] if returns else text
 
-    def binary(self, node):
+    def render_binary(self, node):
         operator = node.child_by_field_name("operator")
         mutants = self.take("BinaryOperator", operator.start_byte)
         if not mutants:
@@ -190,14 +187,14 @@ class Instrument:
         right = self.render(node.child_by_field_name("right"))
         if sign in ("&&", "||"):
             (mutant,) = mutants
-            changed = switched(mutant, f"left {mutant.replacement} {right}")
-            return marked(mutants, f"({{ let left: bool = {left}; {changed} else {{ left {sign} {right} }} }})")
+            changed = switch(mutant, f"left {mutant.replacement} {right}")
+            return mark(mutants, f"({{ let left: bool = {left}; {changed} else {{ left {sign} {right} }} }})")
         if sign in COMPARISONS:
             left, right = f"&({left})", f"&({right})"
-        changes = " else ".join(switched(mutant, f"left {mutant.replacement} right") for mutant in mutants)
-        return marked(mutants, f"({{ let (left, right) = ({left}, {right}); {changes} else {{ left {sign} right }} }})")
+        changes = " else ".join(switch(mutant, f"left {mutant.replacement} right") for mutant in mutants)
+        return mark(mutants, f"({{ let (left, right) = ({left}, {right}); {changes} else {{ left {sign} right }} }})")
 
-    def assignment(self, node):
+    def render_assignment(self, node):
         operator = node.child_by_field_name("operator")
         mutants = self.take("BinaryOperator", operator.start_byte)
         if not mutants:
@@ -205,32 +202,32 @@ class Instrument:
         sign = self.text(operator)
         left = self.text(node.child_by_field_name("left"))
         right = self.render(node.child_by_field_name("right"))
-        changes = " else ".join(switched(mutant, f"{left} {mutant.replacement} {right}") for mutant in mutants)
-        return marked(mutants, f"({{ {changes} else {{ {left} {sign} {right} }} }})")
+        changes = " else ".join(switch(mutant, f"{left} {mutant.replacement} {right}") for mutant in mutants)
+        return mark(mutants, f"({{ {changes} else {{ {left} {sign} {right} }} }})")
 
-    def unary(self, node):
+    def render_unary(self, node):
         mutants = self.take("UnaryOperator", node.start_byte)
         if not mutants:
             return None
         (mutant,) = mutants
         sign = self.text(node.children[0])
         operand = self.render(node.children[-1])
-        changed = switched(mutant, "operand")
-        return marked(mutants, f"({{ let operand = {operand}; {changed} else {{ {sign}operand }} }})")
+        changed = switch(mutant, "operand")
+        return mark(mutants, f"({{ let operand = {operand}; {changed} else {{ {sign}operand }} }})")
 
-    def arm(self, node):
+    def render_arm(self, node):
         """An arm that never matches, or one whose condition always or never holds."""
         condition = node.child_by_field_name("condition")
         if condition is None:
-            arms = [arm.child_by_field_name("pattern") for arm in node.parent.parent.named_children if arm.type == "match_arm"]
-            if not any(self.text(pattern).strip() == "_" for pattern in arms):
+            arms = [arm for arm in node.parent.parent.named_children if arm.type == "match_arm"]
+            if not any(self.text(arm.child_by_field_name("pattern")).strip() == "_" for arm in arms):
                 # Without this arm the match would not be exhaustive.
                 return None
             mutants = self.take("MatchArm", node.start_byte) or self.take("MatchArm", node.parent.start_byte)
             if not mutants:
                 return None
             never = " && ".join(f"!crate::mutant({mutant.number})" for mutant in mutants)
-            return self.render_children(node) + marked(mutants, f" if {never} ")
+            return self.render_children(node) + mark(mutants, f" if {never} ")
         mutants = self.take("MatchArmGuard", condition.start_byte)
         if not mutants:
             return None
@@ -241,9 +238,9 @@ class Instrument:
             else:
                 text = f"(!crate::mutant({mutant.number}) && {text})"
         before = self.source[node.start_byte : condition.start_byte].decode()
-        return before + marked(mutants, text)
+        return before + mark(mutants, text)
 
-    def field(self, node):
+    def render_field(self, node):
         """A field that keeps the value of the base."""
         mutants = self.take("StructField", node.start_byte)
         base = next((it for it in node.parent.named_children if it.type == "base_field_initializer"), None)
@@ -255,15 +252,15 @@ class Instrument:
         value = self.render(value) if value else name
         base = self.text(base).removeprefix("..")
         struct = self.text(node.parent.parent.child_by_field_name("name"))
-        changed = switched(mutant, f"let base: {struct} = {base}; base.{name}")
-        return f"{name}: " + marked(mutants, f"({changed} else {{ {value} }})")
+        changed = switch(mutant, f"let base: {struct} = {base}; base.{name}")
+        return f"{name}: " + mark(mutants, f"({changed} else {{ {value} }})")
 
 
-def switched(mutant, code):
+def switch(mutant, code):
     return f"if crate::mutant({mutant.number}) {{ /*change {mutant.number}*/ {code} /*end {mutant.number}*/ }}"
 
 
-def marked(mutants, code):
+def mark(mutants, code):
     """Code between comments that say which changes it belongs to: what the compiler refuses is found by them."""
     numbers = ",".join(str(mutant.number) for mutant in mutants)
     return f"/*place {numbers}*/{code}/*end {numbers}*/"
@@ -315,13 +312,13 @@ def cargo(arguments):
 def numbers_at(code, start):
     """The changes whose place holds this byte: those of the innermost place."""
     open_places = []
-    for mark in re.finditer(rb"/\*(change|place|end) ([0-9,]+)\*/", code):
-        if mark.start() > start:
+    for comment in re.finditer(rb"/\*(change|place|end) ([0-9,]+)\*/", code):
+        if comment.start() > start:
             break
-        if mark[1] == b"end":
+        if comment[1] == b"end":
             open_places.pop()
         else:
-            open_places.append({int(number) for number in mark[2].split(b",")})
+            open_places.append({int(number) for number in comment[2].split(b",")})
     return open_places[-1] if open_places else set()
 
 
@@ -378,7 +375,7 @@ def build(mutants, parts):
     return executables, left
 
 
-def noticed(executables, part, number):
+def find_noticing_stage(executables, part, number):
     """Runs the tests of a part with one change. Returns which stage noticed it, or None."""
     for stage, (binary, arguments) in enumerate(PARTS[part][1], 1):
         executable, folder = executables[binary]
@@ -405,7 +402,7 @@ def try_all(executables, mutants, results, jobs):
     """Tries each change that has no result yet and keeps the results as they come."""
     started, todo = time.monotonic(), [mutant for mutant in mutants if mutant.name not in results]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        runs = {pool.submit(noticed, executables, mutant.part, mutant.number): mutant for mutant in todo}
+        runs = {pool.submit(find_noticing_stage, executables, mutant.part, mutant.number): mutant for mutant in todo}
         for n_done, run in enumerate(concurrent.futures.as_completed(runs), 1):
             mutant = runs[run]
             results[mutant.name] = run.result()
@@ -438,7 +435,7 @@ def main():
             (FOLDER / name).unlink(missing_ok=True)
     executables, left = build(mutants, parts)
     for part in parts:
-        if noticed(executables, part, 0):
+        if find_noticing_stage(executables, part, 0):
             sys.exit(f"the tests of {part} fail without a change")
     saved = FOLDER / "results.json"
     before = json.loads(saved.read_text()) if saved.exists() else {}

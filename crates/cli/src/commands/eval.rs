@@ -408,13 +408,11 @@ impl PreparedEval<'_> {
 
     /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
     fn find_problems(&self, args: &EvalArgs, unit: &PlanUnit, prepared: &mut PreparedJudges) -> Vec<String> {
-        let judging = match self.judges_for_unit(args, unit, prepared) {
-            Ok(judges) if 0 < unit.calls.most => {
-                args.running.judging.check_prices(&judges).err().map(|error| error.detail)
-            }
-            Ok(_) => None,
-            Err(error) => Some(format!("{error:#}")),
-        };
+        let judging = self
+            .judges_for_unit(args, unit, prepared)
+            .and_then(|judges| args.running.judging.check_prices(&judges, unit.calls))
+            .err()
+            .map(|error| format!("{error:#}"));
         let case = unit.cell.case().expect("it was filled when it was planned");
         let running = if case.candidate.is_given() { None } else { self.resources.agents.check(&case).err() };
         let checks = unit.cell.template().rubric.external_checks();

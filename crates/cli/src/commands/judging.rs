@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use jurist_core::dialect::{DeferPolicy, ProjectSettings};
 use jurist_core::grade::Usd;
+use jurist_core::plan::{CallRange, estimate_judge_calls};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, McpServer};
 use jurist_engine::agent::Agents;
@@ -13,7 +14,6 @@ use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, VendorRateLim
 use jurist_engine::embed::Embedders;
 use jurist_engine::judge::{CheckPrograms, ResolvedJudges, permit_check};
 use jurist_engine::load::{self, SuiteFiles};
-use jurist_engine::model::ModelError;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::require_permission;
 use jurist_engine::prepare::{RunRequest, RunResources, apply_on_error};
@@ -190,19 +190,18 @@ impl JudgingArgs {
         self.consent(&judge, &chosen.judges)?;
         let mut bench =
             ResolvedJudges::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
-        self.check_prices(&bench).map_err(|error| anyhow::anyhow!(error.detail))?;
+        self.check_prices(&bench, estimate_judge_calls(&chosen.rubric, &judge))?;
         self.permit_checks(&chosen.rubric)?;
         bench.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
         Ok((apply_on_error(&chosen.rubric, &judge), bench))
     }
 
-    /// The error for a model without a known price under `--max-cost`; a recording costs nothing.
-    pub fn check_prices(&self, judges: &ResolvedJudges) -> Result<(), ModelError> {
-        match judges.unpriced_model() {
-            Some(model) if self.max_cost.is_some() && self.replay.is_none() => {
-                Err(unknown_price_error(model))
-            }
-            _ => Ok(()),
+    /// Fails for a model without a known price under `--max-cost`, if it may be called; a recording costs nothing.
+    pub fn check_prices(&self, judges: &ResolvedJudges, calls: CallRange) -> anyhow::Result<()> {
+        let is_paid = self.max_cost.is_some() && self.replay.is_none() && 0 < calls.most;
+        match judges.unpriced_model().filter(|_| is_paid) {
+            Some(model) => anyhow::bail!(unknown_price_error(model).detail),
+            None => Ok(()),
         }
     }
 

@@ -90,9 +90,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         let trial = result.trial.unwrap_or(1);
         let bench = prepared.resolve(&judge, trial)?;
         let calls = estimate_judge_calls(&case.rubric, &judge);
-        if 0 < calls.most {
-            judging.check_prices(&bench).map_err(|error| anyhow::anyhow!(error.detail))?;
-        }
+        judging.check_prices(&bench, calls)?;
         let unit = PlanUnit { name: result.case, cell: CaseInstance::alone(case), trial, calls };
         let material = Some(Arc::new(result.material));
         let (unit, agents) = (Arc::new(unit), Arc::clone(&resources.agents));
