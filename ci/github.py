@@ -252,7 +252,7 @@ def decide() -> None:
     if not code.isdigit():
         sys.exit("the suite was not graded, so that nothing is decided")
     meaning = {0: "passed", 1: "a case failed or a gate does not hold", 2: "the file or an argument is wrong",
-               3: "a grader broke, or cases were not graded", 5: "stopped by a budget"}
+               3: "a grader failed, or cases were not graded", 5: "stopped by a budget"}
     print(f"jurist eval ended with {code}: {meaning.get(int(code), 'see its output')}")
     sys.exit(int(code))
 

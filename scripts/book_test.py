@@ -68,6 +68,21 @@ class Prose(unittest.TestCase):
         lines = [fault.split(":")[1] for fault in check_prose.find_faults("main.rs", source, self.rules)]
         self.assertEqual(lines, ["1", "2", "3"])
 
+    def test_quotes_in_characters_and_raw_strings_of_rust_do_not_shift_the_strings(self):
+        source = "let quote = '\"'; let whoever = 1;\nlet raw = r#\"a \" b\"#; let whoever = 2;\nlet text = \"whoever\";\n"
+        lines = [fault.split(":")[1] for fault in check_prose.find_faults("main.rs", source, self.rules)]
+        self.assertEqual(lines, ["3"])
+
+    def test_docstrings_and_strings_of_python_are_prose(self):
+        source = '"""Head.\n\nWhoever reads.\n"""\nwhoever = f"whoever {whoever}"  # whoever\n'
+        lines = [fault.split(":")[1] for fault in check_prose.find_faults("main.py", source, self.rules)]
+        self.assertEqual(lines, ["3", "5"])
+
+    def test_sentences_and_text_between_tags_of_pages_are_prose(self):
+        source = '/** Whoever */\nconst kind = "whoever"; // Whoever reads\nconst text = "Whoever reads";\n<p>\n  Whoever asks\n</p>\n'
+        lines = [fault.split(":")[1] for fault in check_prose.find_faults("Page.tsx", source, self.rules)]
+        self.assertEqual(lines, ["3", "5"])
+
     def test_short_sentences_are_easier(self):
         easy = check_prose.measure("The cat sat. The dog ran.")
         hard = check_prose.measure("Notwithstanding considerations regarding interoperability, organisations characteristically hesitate.")

@@ -1,11 +1,14 @@
 """Exports spans as agents do, and reads them back; scripts/check-otlp installs what it takes.
 
-usage: check_otlp.py JURIST MODEL_SERVER
+usage: check_otlp.py JURIST MODEL_SERVER [NODE_PACKAGES]
+
+NODE_PACKAGES is a folder with the npm packages of the JavaScript example; without it, that example is not tried.
 """
 
 import importlib
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -22,6 +25,9 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/how-to/opentelemetry.md"
 
 
 def need(holds, message):
@@ -112,8 +118,25 @@ def instrumented(server, model, name):
     print(f"ok: OpenAI's client through {name}, {usage['input']} + {usage['output']} tokens counted once, {len(content['steps'])} messages")
 
 
+def run_node_example(server, packages, exporter):
+    """The JavaScript example of the book as it is written there; only the address and the exporter are replaced."""
+    code = re.search(r"^```js file=traced\.mjs\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
+    need("http://127.0.0.1:8000" in code and "exporter-trace-otlp-http" in code, "the example has another address or exporter")
+    code = code.replace("http://127.0.0.1:8000", server).replace("exporter-trace-otlp-http", exporter)
+    file = pathlib.Path(packages) / "traced.mjs"
+    file.write_text(code)
+    ran = subprocess.run(["node", str(file)], capture_output=True, text=True, timeout=60)
+    need(ran.returncode == 0, f"{exporter}: {ran.stdout}{ran.stderr}")
+    head, content = finished(server, ran.stdout.strip())
+    need(head["n_pieces"] == 2 and head["agent"] == "support" and head["session"] == "chat-17", head)
+    need(head["tokens"] == {"input": 14, "output": 5, "cached": 0}, head["tokens"])
+    texts = [step.get("text") for step in content["steps"]]
+    need(texts == ["Where is order 1042?", "It was shipped."], content)
+    print(f"ok: the JavaScript example of the book with {exporter}, 2 spans")
+
+
 def main():
-    jurist, model_server = sys.argv[1:]
+    jurist, model_server, *packages = sys.argv[1:]
     processes = []
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -125,6 +148,9 @@ def main():
             by_hand(server, Compression.Gzip)
             for name in ["openai_v2", "openai"]:
                 instrumented(server, model, name)
+            if packages:
+                for exporter in ["exporter-trace-otlp-http", "exporter-trace-otlp-proto"]:
+                    run_node_example(server, packages[0], exporter)
         finally:
             for process in processes:
                 process.terminate()

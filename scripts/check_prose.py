@@ -1,12 +1,14 @@
 """Refuses the words and phrases of scripts/prose.txt in texts that users read, and measures how readable they are.
 
 Fences, inline code, links' addresses, comments and HTML are left out of Markdown.
-Of sources (`strings GLOB` in the list) string literals and comments with three slashes are read.
+Of sources (`strings GLOB` in the list) string literals are read: in Rust also comments with three slashes, in Python
+also docstrings, in TypeScript also text between tags.
 With --figures a table of each file's sentence length and Flesch reading ease is printed;
 --at COMMIT measures the files of an earlier commit instead, for comparison.
 """
 
 import argparse
+import ast
 import fnmatch
 import pathlib
 import re
@@ -75,21 +77,55 @@ def blank(match):
     return "\n" * match[0].count("\n")
 
 
+def place_on_lines(text, pieces):
+    """Pieces of a text, each with its start, on the lines that they have in the text; nothing else."""
+    lines = [""] * (text.count("\n") + 1)
+    first, end = 0, 0
+    for start, piece in pieces:
+        first, end = first + text.count("\n", end, start), start
+        for offset, line in enumerate(piece.split("\n")):
+            lines[first + offset] += f" {line}"
+    return "\n".join(lines)
+
+
+# Comments, character literals, raw strings and strings of Rust, whichever begins first.
+RUST_TOKEN = re.compile(
+    r"""//(?P<comment>[^\n]*)|/\*.*?\*/|'(?:\\u\{\w+\}|\\.|[^\\'\n])'"""
+    r"""|\br(?P<hashes>\#*)"(?P<raw>.*?)"(?P=hashes)|"(?P<string>(?:\\.|[^"\\])*)\"""",
+    re.DOTALL,
+)
+
+
 def read_strings(text):
-    """String literals of a source file, and comments that become help (`///`), each on its line."""
-    lines = []
-    is_in_string = False
-    for line in text.splitlines():
-        comment = re.match(r"\s*///\s?(.*)", line)
-        if comment and not is_in_string:
-            lines.append(comment[1])
-            continue
-        parts = re.split(r'(?<!\\)"', line)
-        first = 0 if is_in_string else 1
-        lines.append(" ".join(parts[first::2]))
-        is_in_string = is_in_string != (len(parts) % 2 == 0)
+    """String literals of a Rust file, and comments that become help (`///`), each on its line."""
+    pieces = []
+    for found in RUST_TOKEN.finditer(text):
+        is_help = (found["comment"] or "").startswith("/")
+        pieces.append((found.start(), found["comment"][1:] if is_help else found["raw"] or found["string"] or ""))
     # Names in braces are variables of format strings.
-    return re.sub(r"`[^`\n]*`|\{\w[^{}\n]*\}", "CODE", "\n".join(lines))
+    return re.sub(r"`[^`\n]*`|\{\w[^{}\n]*\}", "CODE", place_on_lines(text, pieces))
+
+
+def read_python_strings(text):
+    """String literals and docstrings of a Python file, each on its line."""
+    lines = [""] * (text.count("\n") + 1)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for offset, line in enumerate(node.value.split("\n")):
+                # An escaped newline makes a text longer than its lines in the file.
+                lines[min(node.lineno + offset, node.end_lineno) - 1] += f" {line}"
+    return re.sub(r"`[^`\n]*`", "CODE", "\n".join(lines))
+
+
+def read_page_texts(text):
+    """Texts of a page in TypeScript: literals of more than one word, and text between tags, each on its line."""
+    text = re.sub(r"/\*.*?\*/", blank, text, flags=re.DOTALL)
+    text = re.sub(r"(?<!:)//.*", "", text)
+    pieces = []
+    for found in re.finditer(r'"([^"\n]*)"|`([^`]*)`|(?<!=)>([^<>{}=;]*)(?=[<{])', text):
+        shown = found[1] or found[2] or found[3] or ""
+        pieces.append((found.start(), shown if " " in shown.strip() else ""))
+    return re.sub(r"\$\{[^}]*\}", "CODE", place_on_lines(text, pieces))
 
 
 def read_prose(text):
@@ -101,14 +137,26 @@ def read_prose(text):
     return re.sub(r"<[^>\n]*>", "", text)
 
 
+def read_html(text):
+    """The texts of an HTML template, each on its line."""
+    text = re.sub(r"<(style|script)\b.*?</\1>|<!--.*?-->|\{#.*?#\}", blank, text, flags=re.DOTALL)
+    text = re.sub(r"\{[{%].*?[%}]\}", " CODE ", text)
+    return re.sub(r"<[^>]*>", lambda tag: blank(tag) or " ", text)
+
+
+READERS = {
+    ".md": read_prose, ".html": read_html, ".rs": read_strings, ".py": read_python_strings,
+    ".ts": read_page_texts, ".tsx": read_page_texts,
+}
+
+
 def find_faults(name, text, rules, allowed=()):
     for phrase in allowed:
         text = text.replace(phrase, "")
-    prose = read_prose(text) if name.endswith(".md") else read_strings(text)
-    for number, line in enumerate(prose.splitlines(), 1):
-        for pattern, advice in rules:
-            for match in pattern.finditer(line):
-                yield f"{name}:{number}: “{match[0]}”; better: {advice}"
+    prose = READERS.get(pathlib.PurePath(name).suffix, read_strings)(text)
+    matches = [(match, advice) for pattern, advice in rules for match in pattern.finditer(prose)]
+    for match, advice in sorted(matches, key=lambda matched: matched[0].start()):
+        yield f"{name}:{prose.count(chr(10), 0, match.start()) + 1}: “{match[0]}”; better: {advice}"
 
 
 def count_syllables(word):

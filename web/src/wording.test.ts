@@ -9,22 +9,7 @@ const home = dirname(fileURLToPath(import.meta.url));
 
 type WordRule = [word: RegExp, better: string];
 
-/** The rules of all texts that users read, and phrases that stay although a rule matches them. */
-function readProseRules(text: string): { rules: WordRule[]; allowed: string[] } {
-  const lines = text.split("\n").map((line) => line.trim());
-  const written = lines.filter((line) => line !== "" && !line.startsWith("#"));
-  return {
-    rules: written.flatMap((line): WordRule[] => {
-      const [, pattern, advice] = /^(.+?) => (.*)$/.exec(line) ?? [];
-      return pattern && advice ? [[new RegExp(`\\b(?:${pattern})\\b`, "i"), advice]] : [];
-    }),
-    allowed: written.flatMap((line) => /^allow (.+)$/.exec(line)?.[1] ?? []),
-  };
-}
-
-const PROSE = readProseRules(readFileSync(join(home, "../../scripts/prose.txt"), "utf8"));
-
-/** What the pages refuse besides, and what to say instead. */
+/** What the pages refuse in addition to the words of scripts/prose.txt, which scripts/check-prose refuses everywhere. */
 const REFUSED: WordRule[] = [
   [/\bwhole rubric\b/i, "overall"],
   [/\bstands? (there|here|below|beneath|among)\b/i, "is"],
@@ -37,7 +22,7 @@ const REFUSED: WordRule[] = [
 ];
 
 /** Phrases in which a refused word is right. */
-const ALLOWED = ["it is judged again", ...PROSE.allowed];
+const ALLOWED = ["it is judged again"];
 
 /** Strings and texts of elements, without comments, imports and class names. */
 function textsOf(source: string): string[] {
@@ -64,28 +49,14 @@ test("texts of the pages use the words of the field", () => {
   const found = files.flatMap((path) =>
     textsOf(readFileSync(join(home, path), "utf8")).flatMap((text) => {
       const checked = checkedPart(text);
-      return [...REFUSED, ...PROSE.rules]
-        .filter(([word]) => word.test(checked))
-        .map(([, better]) => `${path}: "${text}"; say: ${better}`);
+      return REFUSED.filter(([word]) => word.test(checked)).map(
+        ([, better]) => `${path}: "${text}"; say: ${better}`,
+      );
     }),
   );
   expect(found).toEqual([]);
   expect(textsOf('<p>Whoever\n asks</p>; const a = "told by chance";')).toEqual([
     "told by chance",
     "Whoever asks",
-  ]);
-});
-
-test("the word list of the docs is read as scripts/check_prose.py reads it", () => {
-  expect(PROSE.rules.length).toBeGreaterThan(80);
-  expect(PROSE.allowed).toContain("agreement by chance");
-  const { rules, allowed } = readProseRules(
-    "# words\n\nfiles docs/**/*.md\nallow a dial tone\ndial => sample rate\nin order to => to\n",
-  );
-  expect(allowed).toEqual(["a dial tone"]);
-  expect(rules.map(([, better]) => better)).toEqual(["sample rate", "to"]);
-  expect(["Turn the Dial", "a dialect"].map((text) => rules.some(([word]) => word.test(text)))).toEqual([
-    true,
-    false,
   ]);
 });

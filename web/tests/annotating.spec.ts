@@ -340,6 +340,32 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await expect(page.getByRole("row", { name: /Carla/ })).toBeVisible();
 });
 
+test("the answers of an annotator are excluded and included again", async ({ sound: page, place: start }) => {
+  const place = await start({});
+  const id = await task(place);
+  for (const [name, value] of [
+    ["Ana", 4],
+    ["Ben", 4],
+    ["Cleo", 1],
+  ] as const) {
+    await answered(place, id, name, () => value);
+  }
+  await page.goto(`${place.url}/p/default/annotate/${id}/people`);
+  const cleo = page.getByRole("row", { name: /Cleo/ });
+  await cleo.getByRole("button", { name: "Exclude Cleo" }).click();
+  await page.getByLabel("Reason").fill("answers at random");
+  await page.getByRole("button", { name: "Exclude answers" }).click();
+  await expect(cleo).toContainText("answers at random");
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("link", { name: "Disputes" }).click();
+  await expect(page.getByText("disputes to decide")).toHaveCount(0);
+  await page.getByRole("link", { name: "People" }).click();
+  await cleo.getByRole("button", { name: "Include Cleo" }).click();
+  await expect(cleo).not.toContainText("answers at random");
+  await page.getByRole("link", { name: "Disputes" }).click();
+  await expect(page.getByText("15 disputes to decide")).toBeVisible();
+});
+
 test("what a judge said in a run is confirmed and corrected", async ({ sound: page, place: start }) => {
   const place = await start({});
   await place.jurist("eval", writeSuite(place, 6), "--server", place.url);

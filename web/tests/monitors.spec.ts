@@ -139,7 +139,7 @@ test("pause with its reason, edit with faults at their lines, judge again with t
   await expect(page.getByRole("heading", { name: "No re-scores yet" })).toBeVisible();
   await page.getByRole("button", { name: "Estimate cost" }).click();
   const plan = await place.jurist("monitor", "rescore", "desk", "--overlap", "200", "--server", place.url);
-  const price = /about \S+ dollars/.exec(plan)?.[0] ?? "none";
+  const price = /about \$[0-9.]+/.exec(plan)?.[0] ?? "none";
   await expect(page.getByText(price)).toBeVisible();
   await expect(page.getByText("3 traces of 3, 3 calls")).toBeVisible();
   await page.getByRole("button", { name: "Start re-score" }).click();

@@ -89,10 +89,23 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
             why.contains("scored") && why.contains("it failed, and failed traces are always judged"),
             "{why}"
         );
-        assert!(at(&["monitor", "show", "desk", "--trend"], place, 0).await.contains("so far ["));
+        assert!(
+            at(&["monitor", "show", "desk", "--trend"], place, 0)
+                .await
+                .contains("interval for all days so far")
+        );
         let json = at(&["monitor", "show", "desk", "--json"], place, 0).await;
         let found: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(found["judges"][0]["criteria"][0]["score"]["n"], 6);
+        assert!(why.contains("verdict pass, score 1.00"), "{why}");
+        let several = at(&["monitor", "why", "t"], place, 2).await;
+        assert!(several.contains("the ids of several traces begin with `t`: "), "{several}");
+        let decisions = at(&["monitor", "decisions", "desk", "--state", "scored"], place, 0).await;
+        assert_eq!(decisions.lines().count(), 6, "{decisions}");
+        assert!(decisions.lines().all(|line| line.contains("pass") && line.contains("1.00")), "{decisions}");
+        let none = at(&["monitor", "decisions", "desk", "--state", "over_budget"], place, 0).await;
+        assert!(none.contains("no decision matches"), "{none}");
+        assert!(at(&["monitor", "show", "dsk"], place, 2).await.contains("did you mean `desk`?"));
         assert!(at(&["monitor", "why", "nobody"], place, 2).await.contains("no trace `nobody`"));
         assert!(at(&["monitor", "rescore", "desk"], place, 2).await.contains("nothing to do"));
         assert!(
@@ -112,7 +125,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("new rubric version"));
     let plan = at(&["monitor", "rescore", "desk", "--overlap", "4"], &there, 0).await;
     assert!(
-        plan.contains("4 traces of 6, 4 calls, about 0.0") && plan.contains("add --yes to start"),
+        plan.contains("4 traces of 6, 4 calls, about $0.0") && plan.contains("add --yes to start"),
         "{plan}"
     );
     let begun = at(&["monitor", "rescore", "desk", "--overlap", "4", "--yes"], &here, 0).await;

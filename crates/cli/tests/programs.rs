@@ -551,7 +551,7 @@ fn code_of_promptfoo_files_runs_only_with_leave() {
     let checked = project.run(&["check", "promptfooconfig.yaml"]);
     assert!(stderr(&checked).contains("known only in a run with --allow-commands"), "{checked:?}");
     let (run, output) = project.eval("promptfooconfig.yaml", &["--allow-commands"]);
-    for case in ["ab [prompt 1]", "ab [prompt 2]", "cd [prompt 1]", "cd [prompt 2]", "cd [prompt 3]"] {
+    for case in ["ab [prompt.py]", "ab [prompt.js:shout]", "cd [prompt.py]", "cd [prompt 3]"] {
         assert_eq!(status(&run, case), "pass", "{case}: {run}");
     }
     assert!(output.status.success(), "{output:?}");

@@ -26,7 +26,7 @@ pub enum AlertKind {
     NoData,
     MonitorPaused,
     JudgeDisagreement,
-    /// A limit that somebody has set on a figure.
+    /// A limit that a user has set on a figure.
     Threshold,
 }
 
@@ -89,7 +89,7 @@ pub enum SignalState {
     Unclear,
 }
 
-/// The part of a cap at which somebody is warned.
+/// The part of a cap at which a warning is sent.
 pub const WARNED_AT: f64 = 0.8;
 
 /// Two looks an hour for a year give a false alarm once in some years.
@@ -316,7 +316,7 @@ impl RuleFigure {
     }
 }
 
-/// Whether a figure has crossed the limit that somebody set. An estimate must do so with its whole interval.
+/// Whether a figure has crossed the limit that a user set. An estimate must do so with its whole interval.
 pub fn threshold_signal(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleFigure>) -> Signal {
     let subject = format!("{} / {}", of.subject(), rule.text());
     let (metric, limit) = (rule.condition.metric, rule.condition.limit);

@@ -56,7 +56,7 @@ pub enum ParamKind {
     Text,
     /// One text, or a list of them.
     TextOrTexts,
-    /// A pattern that the regex engine named beside it takes: the linear-time one unless `engine` says otherwise.
+    /// A pattern that the regex engine of the same check takes: the linear-time one unless `engine` says otherwise.
     Pattern,
     Bool,
     Number,
@@ -95,7 +95,7 @@ impl PartialEq for GradingMethod {
 }
 
 impl GradingMethod {
-    /// Native spelling: the parameters beside `type`.
+    /// Native spelling: the parameters next to `type`.
     pub fn to_tree(&self) -> Tree {
         self.params
             .iter()
@@ -123,7 +123,7 @@ impl GradingMethod {
 
 impl CatalogueEntry {
     /// Settles what a parameter's spelling decides: Potato's `substring` is looked for whatever its case, while `value`
-    /// of the other tools tells upper from lower case. `case_sensitive` beside it decides.
+    /// of the other tools tells upper from lower case. `case_sensitive` next to it decides.
     pub fn settle_spelling(&self, is_written: impl Fn(&str) -> bool, params: &mut Map<String, Value>) {
         if self.name == "contains" && is_written("substring") {
             params.entry("case_sensitive").or_insert(Value::Bool(false));
@@ -294,6 +294,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
             need("value", ParamKind::TextOrTexts),
             may("threshold", ParamKind::Fraction),
             also(may("model_name", ParamKind::Text), "model"),
+            may("base_url", ParamKind::Text),
         ],
     ),
     on_measurements(
@@ -430,7 +431,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
     ),
     on_trace(
         "trajectory:step-count",
-        "the number of steps is within bounds",
+        "the number of the agent's steps (tool calls, replies and reasoning texts) is within bounds",
         &[need("value", ParamKind::Shape(USED))],
     ),
     on_trace(
@@ -621,7 +622,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
     on_response(
         "embedding_similarity",
         "how close in meaning to the reference, by embeddings",
-        &[also(may("model_name", ParamKind::Text), "model")],
+        &[also(may("model_name", ParamKind::Text), "model"), may("base_url", ParamKind::Text)],
     ),
 ];
 

@@ -15,7 +15,7 @@ pub struct Diagnostic {
     pub code: Code,
     pub span: SourceSpan,
     pub message: String,
-    /// A few words beside the excerpt.
+    /// A few words next to the excerpt.
     pub label: Option<String>,
     /// Other places that belong to the problem.
     pub also: Vec<(SourceSpan, String)>,

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 
-use crate::candidate::{Candidate, JudgeInput};
+use crate::candidate::{Candidate, JudgeInput, Measurements};
 use crate::check::{CheckSubject, CompiledCheck};
 use crate::grade::{Outcome, VerdictStatus};
 use crate::rubric::{Criterion, CriterionKind, Polarity, Question, Rubric, Value};
@@ -30,6 +30,8 @@ pub struct ForeignVerdict {
     response: Option<Json>,
     passed: bool,
     score: f64,
+    /// The time and cost of the answer, for the checks `latency` and `cost`.
+    measurements: Measurements,
     parts: Vec<ForeignPart>,
 }
 
@@ -112,6 +114,7 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
         response: result.pointer("/response/output").filter(|output| !output.is_null()).cloned(),
         passed: result.get("success").or_else(|| grading.get("pass"))?.as_bool()?,
         score: read_finite_number(result.get("score").or_else(|| grading.get("score"))?)?,
+        measurements: Measurements::from_json(result).or(Measurements::from_json(&result["response"])),
         parts: parts.iter().filter_map(part).collect(),
     })
 }
@@ -146,6 +149,7 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
         response: response.filter(|output| output.is_string()).cloned(),
         passed: verdict.map_or(AGENTV_PASS_MARK <= score, |verdict| verdict == "pass"),
         score,
+        measurements: Measurements::from_json(result),
         parts: parts.iter().filter_map(part).collect(),
     })
 }
@@ -204,7 +208,7 @@ fn compare_verdict(case: &Case, verdict: &ForeignVerdict, comparison: &mut Verdi
     comparison.n_taken += grading.n_taken;
     let Some(score) = ours.score.filter(|_| matches!(ours.status, VerdictStatus::Pass | VerdictStatus::Fail))
     else {
-        return comparison.left_out.push(format!("{}: a check has no score", case.name));
+        return comparison.left_out.push(format!("{}: the rubric comes to no score", case.name));
     };
     let ours_compared = ComparedVerdict { passed: ours.status == VerdictStatus::Pass, score };
     let theirs = ComparedVerdict { passed: verdict.passed, score: verdict.score };
@@ -213,7 +217,9 @@ fn compare_verdict(case: &Case, verdict: &ForeignVerdict, comparison: &mut Verdi
         return;
     }
     let mut reasons = grading.reasons;
-    if reasons.is_empty() {
+    if !grading.unmatched.is_empty() {
+        reasons.push(format!("the results have no score of {}", grading.unmatched.join(", ")));
+    } else if reasons.is_empty() {
         reasons.push("every assertion scores the same; the two combine them differently".to_owned());
     }
     let gates = ours.failed_gates.iter().filter_map(|gate| gate.criterion.as_deref());
@@ -235,7 +241,7 @@ fn build_material(case: &Case, verdict: &ForeignVerdict, response: &Json) -> Jud
         ..case.candidate.clone()
     };
     let raw_output = (!response.is_string()).then(|| response.clone());
-    JudgeInput { raw_output, ..JudgeInput::new(&candidate, None) }
+    JudgeInput { raw_output, measurements: verdict.measurements, ..JudgeInput::new(&candidate, None) }
 }
 
 /// The work on one result.
@@ -246,11 +252,14 @@ struct CaseComparison<'a> {
     used: Vec<bool>,
     n_taken: usize,
     reasons: Vec<String>,
+    /// Checks that the results say nothing about.
+    unmatched: Vec<String>,
 }
 
 impl<'a> CaseComparison<'a> {
     fn new(verdict: &'a ForeignVerdict, material: &'a JudgeInput) -> Self {
-        Self { verdict, material, used: vec![false; verdict.parts.len()], n_taken: 0, reasons: Vec::new() }
+        let used = vec![false; verdict.parts.len()];
+        Self { verdict, material, used, n_taken: 0, reasons: Vec::new(), unmatched: Vec::new() }
     }
 
     /// An outcome for each question of the rubric.
@@ -266,8 +275,17 @@ impl<'a> CaseComparison<'a> {
             && check.embedding_model().is_none()
         {
             let finding = check.run(&CheckSubject::from_material(self.material));
-            if let (Some(part), Some(score)) = (part, finding.score) {
-                self.note_difference(criterion, &self.verdict.parts[part].clone(), score, &finding.comment);
+            // Without this score, the mean of the others is not the score of the test.
+            if finding.score.is_none() && (criterion.weight != 0.0 || criterion.required) {
+                return Err(format!("`{}` has no score: {}", criterion.id, finding.comment));
+            }
+            match (part, finding.score) {
+                (Some(part), Some(score)) => {
+                    let part = self.verdict.parts[part].clone();
+                    self.note_difference(criterion, &part, score, &finding.comment);
+                }
+                (None, _) => self.unmatched.push(format!("`{}`", criterion.id)),
+                (Some(_), None) => {}
             }
             return Ok(Outcome::from(&finding));
         }
@@ -350,6 +368,17 @@ mod tests {
         ] {
             assert_eq!(is_name_of(id, name), fits, "{id} {name}");
         }
+    }
+
+    #[test]
+    fn time_and_cost_of_a_result_are_measurements() {
+        let result = json!({
+            "success": true, "score": 1, "latencyMs": 120, "response": { "output": "hi", "cost": 0.002 },
+            "gradingResult": { "componentResults": [] },
+        });
+        let measured = read_promptfoo_verdict(&result).unwrap().measurements;
+        assert_eq!(measured.duration_ms, Some(120.0));
+        assert_eq!(measured.cost, Some(crate::quantity::Usd::from_nanos(2_000_000)));
     }
 
     #[test]

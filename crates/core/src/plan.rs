@@ -152,7 +152,7 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
     Ok(Plan { units })
 }
 
-/// Outputs that are compared with each other are selected together: beside fewer siblings, another one would win.
+/// Outputs that are compared with each other are selected together: among fewer outputs, another one would win.
 fn select_groups(units: Vec<PlanUnit>, select: &CaseSelection) -> Vec<PlanUnit> {
     if select.filter.is_none() && select.names.is_none() && select.shard.is_none() {
         return units;

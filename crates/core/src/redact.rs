@@ -24,7 +24,7 @@ const SHAPES: [&str; 11] = [
 static KEYS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&SHAPES.join("|")).expect("the shapes are patterns, a test uses them"));
 
-/// The text without anything that looks like a key, wherever it stands in a sentence.
+/// The text without anything that looks like a key, wherever it is in a sentence.
 ///
 /// ```
 /// use jurist_core::redact::redact;
@@ -52,7 +52,7 @@ const AROUND: &str = "${1}[redacted]@";
 /// What stays of an assignment.
 const AFTER_NAME: &str = "${1}[redacted]";
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 const REDACTED: &str = "[redacted]";
 
 /// Shorter values of variables are ordinary words as often as not.
@@ -78,7 +78,7 @@ static ASSIGNMENTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("({exported}|{bare})(?:{value})")).expect("the pattern is one, a test uses it")
 });
 
-/// Whether a variable of this name holds something that nobody should see.
+/// Whether a variable of this name holds a secret.
 pub fn is_secret_variable(name: &str) -> bool {
     let name = name.to_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"].iter().any(|text| name.ends_with(text))
@@ -161,7 +161,7 @@ impl Redactor {
         text
     }
 
-    /// What came from outside: every text in it, and whatever stands under a name that says it is secret, be it a
+    /// What came from outside: every text in it, and every value under a name that says it is secret, be it a
     /// text, a number, a list or an object. Tells whether anything was.
     pub fn data(&self, value: &mut Value) -> bool {
         self.walk(value, true)

@@ -1,6 +1,7 @@
 //! JSON Schemas: of the data contract from its types, of files from the texts that describe their keys.
 
 use schemars::generate::SchemaSettings;
+use serde_json::Value as Json;
 
 use crate::annotate::Form;
 use crate::candidate::Trace;
@@ -16,6 +17,7 @@ pub fn schema(name: &str) -> Option<String> {
         let mut schema = schema.to_value();
         schema["$id"] = format!("urn:jurist:schema:{name}").into();
         schema["title"] = title.into();
+        describe_tags(&mut schema);
         serde_json::to_string_pretty(&schema).expect("a schema serialises") + "\n"
     };
     let generator = || SchemaSettings::draft2020_12().into_generator();
@@ -31,9 +33,103 @@ pub fn schema(name: &str) -> Option<String> {
     }
 }
 
+/// Adds a description to the tag of each enum variant, such as `kind`. A tag is not a field of the Rust type, so a doc
+/// comment cannot describe it.
+///
+/// The text depends only on the definition: the generated TypeScript types need the same definition in every schema.
+fn describe_tags(schema: &mut Json) {
+    let Some(definitions) = schema.get_mut("$defs").and_then(Json::as_object_mut) else { return };
+    for (name, definition) in definitions {
+        let variants = definition.get_mut("oneOf").and_then(Json::as_array_mut).into_iter().flatten();
+        let fields = variants.filter_map(|variant| variant.get_mut("properties")?.as_object_mut());
+        for property in fields.flat_map(serde_json::Map::values_mut).filter_map(Json::as_object_mut) {
+            let Some(tag) = property.get("const").and_then(Json::as_str) else { continue };
+            let text = format!("Always `{tag}` in this variant of `{name}`.");
+            property.entry("description").or_insert(text.into());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Adds the path of every property without a description, inside of `schema` and of what it contains.
+    fn add_undescribed_properties(schema: &Json, path: &str, undescribed: &mut Vec<String>) {
+        match schema {
+            Json::Object(keywords) => {
+                for (keyword, value) in keywords {
+                    let path = format!("{path}/{keyword}");
+                    match (keyword.as_str(), value) {
+                        // The values of these keywords are data, not schemas.
+                        ("const" | "default" | "enum" | "examples", _) => {}
+                        ("properties", Json::Object(properties)) => {
+                            for (name, property) in properties {
+                                let path = format!("{path}/{name}");
+                                if !is_described(property) {
+                                    undescribed.push(path.clone());
+                                }
+                                add_undescribed_properties(property, &path, undescribed);
+                            }
+                        }
+                        _ => add_undescribed_properties(value, &path, undescribed),
+                    }
+                }
+            }
+            Json::Array(schemas) => {
+                for (at, schema) in schemas.iter().enumerate() {
+                    add_undescribed_properties(schema, &format!("{path}/{at}"), undescribed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_described(property: &Json) -> bool {
+        // `false` forbids a key next to another key. A boolean cannot have a description; the key is described where it
+        // is allowed. For the equivalent object, `{"not": {}}`, editors show an error that does not name the key.
+        *property == Json::Bool(false)
+            || property["description"].as_str().is_some_and(|text| !text.trim().is_empty())
+    }
+
+    #[test]
+    fn every_property_has_a_description() {
+        let mut undescribed = Vec::new();
+        for name in SCHEMAS {
+            let schema: Json = serde_json::from_str(&schema(name).unwrap()).unwrap();
+            add_undescribed_properties(&schema, name, &mut undescribed);
+        }
+        assert!(
+            undescribed.is_empty(),
+            "{} properties have no description: {undescribed:#?}",
+            undescribed.len()
+        );
+    }
+
+    #[test]
+    fn missing_descriptions_are_found() {
+        let schema = serde_json::json!({
+            "properties": {
+                "properties": { "description": "Named like a keyword.", "default": { "properties": { "a": 1 } } },
+                "any": true,
+                "blank": { "$ref": "#/$defs/a", "description": " " },
+                "nested": { "description": "Fine.", "items": { "properties": { "bare": { "type": "string" } } } },
+            },
+            "allOf": [{ "then": { "properties": { "forbidden": false, "value": { "minItems": 1 } } } }],
+        });
+        let mut undescribed = Vec::new();
+        add_undescribed_properties(&schema, "x", &mut undescribed);
+        undescribed.sort();
+        assert_eq!(
+            undescribed,
+            [
+                "x/allOf/0/then/properties/value",
+                "x/properties/any",
+                "x/properties/blank",
+                "x/properties/nested/items/properties/bare",
+            ]
+        );
+    }
 
     #[test]
     fn grades_fit_their_schema_and_broken_ones_do_not() {

@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// An archive of members, deflated or stored; sums of the content are left out, since nobody looks at them here.
+    /// An archive of members, deflated or stored; checksums are left out, since no test reads them.
     fn build_archive(members: &[(&str, &str, u16)]) -> Vec<u8> {
         let (mut out, mut central) = (Vec::new(), Vec::new());
         for (name, text, method) in members {

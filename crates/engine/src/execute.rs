@@ -452,12 +452,17 @@ fn build_ungraded_result(
     let rubric = &unit.cell.template().rubric;
     let answers: Vec<QuestionAnswer<'_>> =
         (0..rubric.n_questions()).map(|_| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
+    let mut verdict = compute_verdict(rubric, &answers, 0.0);
+    if let Outcome::Failed { detail, .. } = outcome {
+        // No grader was asked, so no grader failed.
+        verdict.undecided_gates.iter_mut().for_each(|gate| gate.reason.clone_from(detail));
+    }
     let grade = |criterion: String| Grade {
         format: FORMAT,
         candidate: unit.name.clone(),
         rubric: Some(rubric.version().clone()),
         criterion,
-        grader: Grader { kind: GraderKind::Judge, name: "nobody".to_owned(), configuration: None },
+        grader: Grader { kind: GraderKind::Judge, name: Grader::NONE.to_owned(), configuration: None },
         outcome: outcome.clone(),
         reason: Reason::new(reason),
         evidence: Vec::new(),
@@ -473,7 +478,7 @@ fn build_ungraded_result(
         trial: unit.trial_if_repeated(),
         candidate: unit.name.clone(),
         rubric: rubric.version().clone(),
-        verdict: compute_verdict(rubric, &answers, 0.0),
+        verdict,
         panel: None,
         projected_calls: Some(unit.calls),
         grades: rubric.questions().map(|question| grade(question.id())).collect(),

@@ -182,7 +182,7 @@ impl SuiteFiles {
         places.find_map(|place| texts.get(&place).cloned()).ok_or(ReadError::Missing)
     }
 
-    /// A file or folder: beside the suite, or in a folder above, up to the project's root.
+    /// A file or folder: next to the suite, or in a folder above, up to the project's root.
     pub fn find(&self, reference: &str) -> Result<PathBuf, ReadError> {
         if self.texts.is_some() {
             return Err(ReadError::Other("it was not sent with the suite".to_owned()));
@@ -244,7 +244,7 @@ pub fn cache_folder() -> Option<PathBuf> {
     own.or_else(shared).or_else(home)
 }
 
-/// Data that somebody named on the command line may be this large; files that other files name may not.
+/// Data that the command line names may be this large; files that other files name may not.
 const MAX_INPUT_BYTES: usize = 1 << 30;
 
 /// A text file of data, or standard input for `-`.
@@ -272,7 +272,7 @@ fn read_file_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError>
     read_from(&mut open_file(path).map_err(other)?, max_bytes)
 }
 
-/// Opens a file to read. A named pipe or a terminal is refused: nobody may ever write to it, and the command would
+/// Opens a file to read. A named pipe or a terminal is refused: it may never have any data, and the command would
 /// wait for ever. What a shell hands over as `<(…)` or `/dev/stdin` is read.
 pub fn open_file(path: &Path) -> std::io::Result<File> {
     let is_handed_over = ["/dev/fd/", "/proc/self/fd/", "/dev/stdin", "/dev/null"]
@@ -362,8 +362,8 @@ mod tests {
             || load_suite(&suite, LoadOptions::default()).suite.unwrap().cases[0].candidate.response.clone();
 
         assert_eq!(response().as_deref(), Some("from the root"));
-        fs::write(project.path().join("a/b/answer.txt"), "from beside").unwrap();
-        assert_eq!(response().as_deref(), Some("from beside"));
+        fs::write(project.path().join("a/b/answer.txt"), "next to the suite").unwrap();
+        assert_eq!(response().as_deref(), Some("next to the suite"));
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn node() -> Command {
     command
 }
 
-/// Loading is not asynchronous, so the script reads and writes files, and nobody waits for a pipe.
+/// Loading is not asynchronous, so the script reads and writes files, and there is no pipe to wait for.
 fn run(mut command: Command, request: &str, folder: &Path) -> Result<Json, String> {
     let broken = |error: std::io::Error| format!("no temporary files: {error}");
     let temporary = tempfile::tempdir().map_err(broken)?;

@@ -93,9 +93,18 @@ pub async fn run_program(
     if status.success() {
         return Ok(out);
     }
-    let said = String::from_utf8_lossy(&complaint);
-    let start = said.trim().char_indices().rev().nth(COMPLAINT_CHARS - 1).map_or(0, |it| it.0);
-    Err(ProgramError::Status { status, said: said.trim()[start..].to_owned() })
+    Err(ProgramError::Status { status, said: shorten_complaint(&String::from_utf8_lossy(&complaint)) })
+}
+
+/// The end of a text, from the start of a line if it has several.
+fn shorten_complaint(text: &str) -> String {
+    let text = text.trim();
+    let start = text.char_indices().rev().nth(COMPLAINT_CHARS - 1).map_or(0, |(start, _)| start);
+    if start == 0 {
+        return text.to_owned();
+    }
+    let end = &text[start..];
+    end.split_once('\n').map_or(end, |(_, lines)| lines).to_owned()
 }
 
 async fn read_output_up_to(
@@ -258,6 +267,14 @@ mod tests {
         let script = "sleep 600 > /dev/null 2>&1 < /dev/null & echo $!";
         let pid = run_program(shell(script), None, Duration::from_secs(20)).await.unwrap();
         wait_until_dead(&String::from_utf8(pid).unwrap());
+    }
+
+    #[test]
+    fn a_long_complaint_begins_with_a_line() {
+        assert_eq!(shorten_complaint(" one\ntwo\n"), "one\ntwo");
+        let long = format!("{}\nlast line", "x".repeat(COMPLAINT_CHARS));
+        assert_eq!(shorten_complaint(&long), "last line");
+        assert_eq!(shorten_complaint(&"y".repeat(2 * COMPLAINT_CHARS)).len(), COMPLAINT_CHARS);
     }
 
     #[tokio::test]

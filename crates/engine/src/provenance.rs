@@ -58,8 +58,8 @@ fn find_repository(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
 }
 
-/// Git without hooks and without programs that the settings of the repository name: the folder may come from somebody
-/// else. Nothing is fetched and nothing is locked. Git itself refuses a repository of another user.
+/// Git without hooks and without programs that the settings of the repository name: the folder may come from another
+/// person. Nothing is fetched and nothing is locked. Git itself refuses a repository of another user.
 async fn ask_git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let settings = [
         "core.hooksPath=/dev/null",

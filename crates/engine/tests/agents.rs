@@ -420,6 +420,36 @@ async fn programs_answer_in_every_way_that_others_know() {
 }
 
 #[tokio::test]
+async fn a_program_gets_a_conversation_as_json_if_its_target_asks_for_it() {
+    if !python() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "chat.py",
+        "import json\ndef call_api(prompt, options, context):\n    return ' '.join([m['role'] for m in json.loads(prompt)] + list(options['config']))\n",
+    );
+    write("args.sh", "printf %s \"$1\"");
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
+    let agents = Agents::new(resolver, BTreeMap::new(), project(folder.path()), None, true);
+    let system = json!({ "role": "system", "content": "Be brief." });
+    let user = json!({ "role": "user", "content": "2 + 40?" });
+    let as_json = serde_json::to_string_pretty(&json!([system, user])).unwrap();
+    for (id, config, expected) in [
+        ("file://chat.py", json!({ "chat_format": "json", "style": "terse" }), "system user style"),
+        ("exec:sh args.sh", json!({ "chat_format": "json" }), as_json.as_str()),
+        ("exec:sh args.sh", json!({}), "Be brief.\n\n2 + 40?"),
+    ] {
+        let mut asked = case(target(id, config), None);
+        asked.candidate.input = None;
+        asked.candidate.messages = vec![system.clone(), user.clone()];
+        let produced = produce(&agents, &asked).await.unwrap();
+        assert_eq!(produced.response.as_deref(), Some(expected), "{id}");
+    }
+}
+
+#[tokio::test]
 async fn an_address_is_asked_as_the_file_says() {
     let server = Server::start(|seen| match seen.path.as_str() {
         "/down" => Act::Status(503, Vec::new(), "try later".to_owned()),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use jurist_core::check::EmbeddingModel;
 use jurist_core::dialect::ProjectSettings;
 use jurist_engine::embed::{Bert, Embedders};
 use jurist_engine::model::resolve::Resolver;
@@ -80,21 +81,44 @@ async fn a_server_embeds_many_texts_in_few_requests_and_outages_are_retried() {
     let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let embedders = Embedders::new(Arc::clone(&resolver), Some(server.url.clone()));
     let texts: Vec<String> = (0..200).map(|n| "x".repeat(n + 1)).collect();
-    let vectors = embedders.embed_texts("embedder-1", &texts).await.unwrap();
+    let vectors = embedders.embed_texts(&"embedder-1".into(), &texts).await.unwrap();
     assert!(vectors.iter().zip(1..).all(|(vector, length)| vector == &[length as f32, 1.0]));
     assert_eq!(server.n_seen(), 3);
     assert!(server.last().path.ends_with("/embeddings"));
 
     let broken = Server::script(vec![Act::Raw(r#"{"data": [{"embedding": []}]}"#.into())]).await;
     let embedders = Embedders::new(resolver, Some(broken.url.clone()));
-    let error = embedders.embed_texts("embedder-1", &["a".to_owned()]).await.unwrap_err();
+    let error = embedders.embed_texts(&"embedder-1".into(), &["a".to_owned()]).await.unwrap_err();
     assert!(error.to_string().contains("one embedding per text"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_may_say_where_its_model_is_and_the_command_line_comes_first() {
+    let reply = |_: &server::Seen| Act::Raw(r#"{"data": [{"embedding": [1, 2]}]}"#.to_owned());
+    let (of_file, of_flag) = (Server::start(reply).await, Server::start(reply).await);
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
+    let model = EmbeddingModel {
+        name: "openai:embedding:text-embedding-3-small".to_owned(),
+        base_url: Some(of_file.url.clone()),
+    };
+    let embedders = Embedders::new(Arc::clone(&resolver), None);
+    embedders.check(&model).unwrap();
+    assert_eq!(of_file.n_seen(), 0);
+    let vectors = embedders.embed_texts(&model, &["a".to_owned()]).await.unwrap();
+    assert_eq!((vectors, of_file.n_seen()), (vec![vec![1.0, 2.0]], 1));
+    assert_eq!(of_file.last().body["model"], "text-embedding-3-small");
+
+    let embedders = Embedders::new(resolver, Some(of_flag.url.clone()));
+    embedders.embed_texts(&model, &["a".to_owned()]).await.unwrap();
+    assert_eq!((of_file.n_seen(), of_flag.n_seen()), (1, 1));
 }
 
 #[tokio::test]
 async fn a_model_that_is_not_here_says_where_it_was_looked_for() {
     let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let embedders = Embedders::new(resolver, None);
-    let error = embedders.embed_texts("no-such-model", &["a".to_owned()]).await.unwrap_err().to_string();
+    let model = EmbeddingModel::from("no-such-model");
+    assert!(embedders.check(&model).is_err());
+    let error = embedders.embed_texts(&model, &["a".to_owned()]).await.unwrap_err().to_string();
     assert!(error.contains("no-such-model") && error.contains("JURIST_MODELS"), "{error}");
 }

@@ -220,7 +220,7 @@ class ExactMatch(Evaluator):
 
 
 class Contains(Evaluator):
-    """Tells whether a text stands in the output; without `substring`, the reference."""
+    """Tells whether a text is in the output; without `substring`, the reference."""
 
     def __init__(self, substring: str | None = None, case_sensitive: bool = False) -> None:
         super().__init__("contains", {"substring": substring, "case_sensitive": case_sensitive})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A quote that a judge gave, and where it stands in the candidate."""
+    """A quote that a judge gave, and its position in the candidate."""
 
     quote: str
     #: The part of the candidate, such as `response`; None for a quote that was not found.
@@ -116,7 +116,7 @@ class Verdict:
 
     @property
     def score(self) -> float | None:
-        """On 0 to 1; None where no number would be honest."""
+        """On 0 to 1; None where no score can be computed."""
         score: float | None = self._data.get("score")
         return score
 

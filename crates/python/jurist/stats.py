@@ -1,7 +1,7 @@
 """Statistics of grades: agreement, corrected estimates, comparisons, power, ranking.
 
 Every function gives what `jurist stats compute` prints, as a dict. Arrays may be lists, NumPy arrays or columns of
-tables. What cannot be told from the data raises `Undefined`, and is never a number.
+tables. What cannot be computed from the data raises `Undefined`, and is never a number.
 
 >>> cohen_kappa(["a", "b", "a"], ["a", "b", "a"])["kappa"]
 1.0

@@ -41,7 +41,7 @@ fn to_rubric_error(problem: RubricLoadError) -> PyErr {
     NativeRubricError::new_err((problem.message, diagnostics))
 }
 
-/// A rubric that is in order.
+/// A rubric that was checked.
 #[pyclass(frozen, name = "NativeRubric", module = "jurist._native")]
 pub(crate) struct NativeRubric {
     pub(crate) loaded: LoadedRubric,

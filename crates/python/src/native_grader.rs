@@ -223,7 +223,7 @@ impl LazyRuntime {
 
 #[pymethods]
 impl NativeGrader {
-    /// Grades rows, `width` of them at the same time. `report` is called now and then with the number that is done.
+    /// Grades rows, `width` of them at the same time. `report` is called repeatedly with the number that is done.
     fn grade_rows(
         &self,
         py: Python<'_>,
@@ -325,7 +325,7 @@ struct StartedTask {
     rows: Range<usize>,
 }
 
-/// A row with its number and what came of it.
+/// A row with its number and its result.
 struct GradedRow {
     index: usize,
     graded: Result<String, String>,

@@ -168,7 +168,7 @@ async fn serve_connection(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%peer, %error, "a connection broke off");
+        tracing::debug!(%peer, %error, "a connection failed");
     }
 }
 

@@ -189,7 +189,7 @@ impl From<StoreError> for ApiError {
                 Self::Unavailable
             }
             error => {
-                tracing::error!(%error, "a request broke");
+                tracing::error!(%error, "internal error");
                 Self::Broken
             }
         }

@@ -127,6 +127,10 @@ pub struct AnnotatorProgress {
     pub n_done: u64,
     /// Items that can still be assigned to this annotator.
     pub n_left: u64,
+    /// Answered gold items and attention checks, which do not count as items.
+    pub n_checks_done: u64,
+    /// Gold items and attention checks that can still be assigned to this annotator.
+    pub n_checks_left: u64,
 }
 
 /// Longer inactivity than this is a pause, in microseconds.
@@ -168,7 +172,14 @@ statements! {
          WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND annotation_items.state = 'open'
          AND assignments.state IN ('submitted', 'skipped')) AS n_mine,
         (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-         WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND assignments.state = 'submitted') AS n_done";
+         WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND assignments.state = 'submitted') AS n_done,
+        (SELECT COUNT(*) FROM annotation_items WHERE task = $1 AND role IN ('gold', 'attention') AND state = 'open') AS n_checks,
+        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+         WHERE assignments.task = $1 AND account = $2 AND role IN ('gold', 'attention')
+         AND annotation_items.state = 'open' AND assignments.state IN ('submitted', 'skipped')) AS n_checks_mine,
+        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+         WHERE assignments.task = $1 AND account = $2 AND role IN ('gold', 'attention')
+         AND assignments.state = 'submitted') AS n_checks_done";
     ASSIGN = "INSERT INTO assignments (id, project, task, item, account, state, version, lease_until, touched, created, updated)
         VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $8, $8, $8)";
     GET = "SELECT * FROM assignments WHERE project = $1 AND id = $2";
@@ -442,8 +453,12 @@ impl Store {
         account: AccountId,
     ) -> Result<AnnotatorProgress, StoreError> {
         let row = self.db.one(LEFT, args![task, account]).await?;
-        let n_left = row.count("n_open")?.saturating_sub(row.count("n_mine")?);
-        Ok(AnnotatorProgress { n_done: row.count("n_done")?, n_left })
+        Ok(AnnotatorProgress {
+            n_done: row.count("n_done")?,
+            n_left: row.count("n_open")?.saturating_sub(row.count("n_mine")?),
+            n_checks_done: row.count("n_checks_done")?,
+            n_checks_left: row.count("n_checks")?.saturating_sub(row.count("n_checks_mine")?),
+        })
     }
 
     /// The answers that count, the oldest first.

@@ -68,3 +68,9 @@ impl SelectQuery {
         (self.sql, self.args)
     }
 }
+
+/// A pattern for `LIKE … ESCAPE '!'` that matches every text which contains this one.
+pub(crate) fn contains_pattern(text: &str) -> String {
+    let escaped = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+    format!("%{escaped}%")
+}

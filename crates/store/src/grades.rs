@@ -9,7 +9,7 @@ use jurist_core::grade::{Grade, GraderKind, Outcome, Time, Usd, Verdict, Verdict
 use crate::db::{Arg, Bulk, DbRow, args, statements};
 use crate::filter::SelectQuery;
 use crate::pack::pack;
-use crate::traces::{status_name, status_of};
+use crate::traces::status_of;
 use crate::{
     Cursor, GradeId, MonitorId, Probability, ProjectId, ResultPage, RubricVersionId, Store, StoreError,
     tallies,
@@ -442,7 +442,7 @@ impl NewVerdict {
             self.monitor,
             self.attempt,
             self.agent.as_deref(),
-            status_name(self.verdict.status),
+            self.verdict.status.as_str(),
             self.verdict.score,
             self.probability,
             self.cost,
@@ -484,7 +484,7 @@ impl VerdictFilter {
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
             .and_maybe("monitor = ?", self.monitor)
             .and_maybe("agent = ?", self.agent.as_deref())
-            .and_maybe("status = ?", self.status.map(status_name))
+            .and_maybe("status = ?", self.status.map(VerdictStatus::as_str))
             .and_maybe("? <= time", self.from)
             .and_maybe("time < ?", self.until)
             .then("ORDER BY time DESC, id DESC")

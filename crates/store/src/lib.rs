@@ -60,6 +60,7 @@ pub mod tallies;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tokens;
+pub mod trace_counts;
 pub mod traces;
 
 pub use error::StoreError;

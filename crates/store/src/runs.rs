@@ -10,9 +10,8 @@ use jurist_core::stats::CaseFigure;
 use serde_json::Value as Json;
 
 use crate::db::{Arg, DbRow, Tx, args, statements};
-use crate::filter::SelectQuery;
+use crate::filter::{SelectQuery, contains_pattern};
 use crate::pack::pack;
-use crate::traces::status_name;
 use crate::{Cursor, ProjectId, ResultPage, Store, StoreError, exchanges};
 
 /// A run without its results.
@@ -45,6 +44,12 @@ pub struct RunFilter {
     pub tags: Vec<String>,
     /// Only runs that have ended.
     pub is_ended: bool,
+    /// Words; each must be part of the id, suite, branch, commit, author or a tag. Not case-sensitive for A to Z.
+    pub search: Vec<String>,
+    /// Started at this time or later.
+    pub from: Option<Time>,
+    /// Started before this time.
+    pub until: Option<Time>,
 }
 
 /// The result of one position of the plan.
@@ -120,6 +125,11 @@ const HEADS: &str = "SELECT id, suite, branch, commit_hash, author, ci_url, star
             WHERE spend_subjects.project = runs.project AND subject = runs.id) AS paid
         FROM runs WHERE project = $1 AND id < $2";
 
+const HAS_WORD: &str = "(LOWER(id) LIKE LOWER(?) ESCAPE '!' OR LOWER(suite) LIKE LOWER(?) ESCAPE '!'
+        OR LOWER(branch) LIKE LOWER(?) ESCAPE '!' OR LOWER(commit_hash) LIKE LOWER(?) ESCAPE '!'
+        OR LOWER(author) LIKE LOWER(?) ESCAPE '!'
+        OR id IN (SELECT run FROM run_tags WHERE LOWER(tag) LIKE LOWER(?) ESCAPE '!'))";
+
 /// Number of runs that a name goes back: `latest` is 0, `previous` and `latest~1` are 1.
 pub fn runs_back(name: &str) -> Option<usize> {
     match name {
@@ -160,7 +170,7 @@ impl Store {
                 &result.case,
                 &result.candidate,
                 result.rubric.as_str(),
-                status_name(result.verdict.status),
+                result.verdict.status.as_str(),
                 result.verdict.score,
                 result.spend.cost,
                 pack(&body),
@@ -452,6 +462,10 @@ pub(crate) fn select_run_heads(
     for tag in &filter.tags {
         query = query.and("id IN (SELECT run FROM run_tags WHERE tag = ?)", tag.clone());
     }
+    for word in &filter.search {
+        query = query.and(HAS_WORD, contains_pattern(word));
+    }
+    let query = query.and_maybe("? <= started", filter.from).and_maybe("started < ?", filter.until);
     let query = if filter.is_ended { query.then("AND ended IS NOT NULL") } else { query };
     query.then("ORDER BY id DESC").limit(limit)
 }

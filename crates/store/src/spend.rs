@@ -145,7 +145,7 @@ impl Store {
     }
 
     /// The same under an id of the caller, who repeats the request with this id where the answer was lost. Without it, a
-    /// reservation that was made although its answer was lost would belong to nobody, and the call would wait for the
+    /// reservation that was made although its answer was lost would belong to no call, and the call would wait for the
     /// money that it holds itself.
     pub async fn reserve_as(
         &self,
@@ -283,7 +283,7 @@ impl Store {
         Ok(MonthSpend { cap: None, reserved: sum("reserved")?, settled: sum("settled")? })
     }
 
-    /// Reservations that nobody can settle, because no worker holds the lease of their job. Their calls may have been
+    /// Reservations that cannot be settled, because no worker holds the lease of their job. Their calls may have been
     /// made.
     pub async fn stale_reservations(&self, now: Time, limit: usize) -> Result<Vec<Reservation>, StoreError> {
         let before = |duration: Duration| {

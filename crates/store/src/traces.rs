@@ -5,7 +5,7 @@ use jurist_core::grade::{Time, Usd, VerdictStatus};
 use serde_json::Value as Json;
 
 use crate::db::{Arg, Db, DbRow, Tx, args, statements};
-use crate::filter::SelectQuery;
+use crate::filter::{SelectQuery, contains_pattern};
 use crate::pack::{hash, pack, unpack};
 use crate::{Cursor, Probability, ProjectId, ResultPage, Store, StoreError, TraceId};
 
@@ -420,21 +420,15 @@ impl TraceListFilter {
             .and_maybe(
                 "EXISTS (SELECT 1 FROM verdicts WHERE verdicts.project = traces.project \
                  AND verdicts.candidate = traces.id AND verdicts.status = ?)",
-                self.verdict.map(status_name),
+                self.verdict.map(VerdictStatus::as_str),
             )
             .and_maybe("CASE WHEN score IS NULL THEN 0 ELSE 1 END = ?", self.is_scored)
             .and_maybe("? <= id", self.id_prefix.as_deref())
             .and_maybe("id < ?", end)
-            .and_maybe(found, self.search.as_deref().map(anywhere))
+            .and_maybe(found, self.search.as_deref().map(contains_pattern))
             .then(&format!("ORDER BY {column} {direction}, id {direction}"))
             .limit(limit + 1)
     }
-}
-
-/// A `LIKE` pattern that matches the text anywhere.
-fn anywhere(text: &str) -> String {
-    let plain = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
-    format!("%{plain}%")
 }
 
 impl TraceKey {
@@ -541,19 +535,10 @@ impl std::str::FromStr for TraceState {
     }
 }
 
-pub(crate) fn status_name(status: VerdictStatus) -> &'static str {
-    match status {
-        VerdictStatus::Pass => "pass",
-        VerdictStatus::Fail => "fail",
-        VerdictStatus::Error => "error",
-        VerdictStatus::Deferred => "deferred",
-    }
-}
-
 pub(crate) fn status_of(row: &DbRow) -> Result<VerdictStatus, StoreError> {
     let name: String = row.get("status")?;
     let all = [VerdictStatus::Pass, VerdictStatus::Fail, VerdictStatus::Error, VerdictStatus::Deferred];
-    let status = all.into_iter().find(|verdict_status| status_name(*verdict_status) == name);
+    let status = all.into_iter().find(|verdict_status| verdict_status.as_str() == name);
     status.ok_or_else(|| StoreError::damaged_row("verdict", &name, "there is no such status"))
 }
 

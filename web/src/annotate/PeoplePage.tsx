@@ -1,13 +1,19 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { Form, FormError, useFields } from "../ui/Form";
 import { count, duration, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
-import { peopleQuery } from "./queries";
+import { changePerson, peopleQuery } from "./queries";
 import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Person, Right, TaskInFull } from "./types";
@@ -28,7 +34,12 @@ function AnnotatorTable({ task }: { task: TaskInFull }) {
             <p>Annotators appear here after their first answer.</p>
           </Notice>
         ) : (
-          <Table caption="Annotators" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
+          <Table
+            caption="Annotators"
+            columns={columnsOf(items, task)}
+            rows={items}
+            keyOf={(it) => it.account}
+          />
         )
       }
     </Loaded>
@@ -41,7 +52,7 @@ const CHECKS = [
   ["attention", "Attention"],
 ] as const;
 
-function columnsOf(all: Person[]): Column<Person>[] {
+function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
   const slowest = Math.max(1, ...all.map((it) => it.median_seconds ?? 0));
   // Checks that a task does not use have no column.
   const checks = CHECKS.filter(([name]) => all.some((it) => it[name].all > 0));
@@ -90,7 +101,88 @@ function columnsOf(all: Person[]): Column<Person>[] {
       cell: (it) => (it.last ? <Time at={it.last} /> : "–"),
       wide: true,
     },
+    {
+      name: "use",
+      head: (
+        <Term about="Answers of an excluded annotator stay stored. They are left out of disputes, agreement, results and labels, and exports mark them.">
+          Answers
+        </Term>
+      ),
+      cell: (it) => <Exclusion task={task} person={it} />,
+    },
   ];
+}
+
+/** Changes whether the answers of an annotator are used, and reloads the figures that depend on it. */
+function useExclusion(task: TaskInFull, person: Person, onDone?: () => void) {
+  const project = useProject();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: Schemas["AnnotatorChange"]) =>
+      changePerson(project.id, task.id, person.account, change),
+    onSuccess: async () => {
+      await Promise.all(
+        ["people", "disputes", "agreement", "results", "answers"].map((name) =>
+          queries.invalidateQueries({ queryKey: [name, project.id] }),
+        ),
+      );
+      onDone?.();
+    },
+  });
+}
+
+/** Whether the answers of an annotator are used, with the button that changes it. */
+function Exclusion({ task, person }: { task: TaskInFull; person: Person }) {
+  const [isAsking, setAsking] = useState(false);
+  const change = useExclusion(task, person);
+  if (person.excluded) {
+    return (
+      <span className={styles.warnings}>
+        <Badge>excluded</Badge>
+        {person.reason && <span>{person.reason}</span>}
+        <Button look="link" disabled={change.isPending} onClick={() => change.mutate({ excluded: false })}>
+          Include<span className="visually-hidden"> {person.name}</span>
+        </Button>
+        <FormError error={change.error} />
+      </span>
+    );
+  }
+  return (
+    <>
+      <Button look="link" onClick={() => setAsking(true)}>
+        Exclude<span className="visually-hidden"> {person.name}</span>
+      </Button>
+      {isAsking && <ExclusionDialog task={task} person={person} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+function ExclusionDialog({
+  task,
+  person,
+  onClose,
+}: {
+  task: TaskInFull;
+  person: Person;
+  onClose: () => void;
+}) {
+  const [entered, bind] = useFields({ reason: "" });
+  const change = useExclusion(task, person, onClose);
+  const asked = {
+    ...change,
+    mutate: () => change.mutate({ excluded: true, reason: entered.reason.trim() || null }),
+  };
+  return (
+    <Dialog title={`Exclude ${person.name}`} onClose={onClose}>
+      <Form asked={asked} does="Exclude answers">
+        <p className={styles.soft}>
+          The answers stay stored. They are left out of disputes, agreement, results and labels, and you can
+          include them again.
+        </p>
+        <Field label="Reason" hint="Empty: no reason." {...bind("reason")} />
+      </Form>
+    </Dialog>
+  );
 }
 
 /** The median time per item, relative to the slowest annotator. */

@@ -12,10 +12,10 @@ import { Term } from "../ui/Term";
 import { useToast } from "../ui/Toast";
 import { AddItemsDialog } from "./AddItemsDialog";
 import { titleOf } from "./answers";
-import { changeTask, exportOf, linksOf } from "./queries";
+import { changeTask, exportOf, linksOf, type SettingsChange } from "./queries";
 import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
-import type { Scheme, Settings, TaskInFull } from "./types";
+import type { Scheme, TaskInFull } from "./types";
 
 /** A task for its owner: progress, invitation, settings and export. */
 export function TaskPage() {
@@ -177,7 +177,7 @@ const YES_NO = [
   { value: "no", label: "no" },
 ];
 const yesNo = (it: boolean): string => (it ? "yes" : "no");
-const optional = (it: string): number | undefined => (it === "" ? undefined : Number(it));
+const optional = (it: string): number | null => (it === "" ? null : Number(it));
 
 function TaskSettings({ task }: { task: TaskInFull }) {
   const [changing, setChanging] = useState(false);
@@ -275,7 +275,7 @@ function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () =
   });
   const change = useMutation({
     mutationFn: () => {
-      const to: Partial<Settings> = {
+      const settings: SettingsChange = {
         annotators_per_item: optional(entered.people),
         quota: optional(entered.quota),
         stale_minutes: Number(entered.stale),
@@ -283,7 +283,7 @@ function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () =
         back_navigation: entered.back === "yes",
         shows_score: entered.score === "yes",
       };
-      return changeTask(project.id, task.id, { settings: { ...settings, ...to } });
+      return changeTask(project.id, task.id, { settings });
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["task", project.id, task.id] });

@@ -23,7 +23,9 @@ export type NewTask =
   | { config: string; files: Record<string, string> }
   | { name: string; rubric: string; traces: Record<string, unknown> | string[]; settings: Partial<Settings> }
   | { name: string; verify: { run: string } | { monitor: string }; settings: Partial<Settings> };
-export type TaskChange = { state?: Task["state"]; settings?: Partial<Settings> };
+/** Settings that are absent stay unchanged; `null` resets a setting to its default. */
+export type SettingsChange = { [Name in keyof Settings]?: Settings[Name] | null };
+export type TaskChange = { state?: Task["state"]; settings?: SettingsChange };
 
 export const fetchTasks = (project: string) => unwrap(api(project).GET("/api/v1/tasks"));
 export const addTask = (project: string, body: NewTask) =>
@@ -78,6 +80,18 @@ export const skip = (project: string, id: string) =>
 
 const fetchPeople = (project: string, id: string) =>
   unwrap(api(project).GET("/api/v1/tasks/{task}/people", { params: { path: { task: id } } }));
+export const changePerson = (
+  project: string,
+  id: string,
+  account: string,
+  change: Schemas["AnnotatorChange"],
+) =>
+  unwrap(
+    api(project).PATCH("/api/v1/tasks/{task}/people/{account}", {
+      params: { path: { task: id, account } },
+      body: change,
+    }),
+  );
 const fetchDisputes = (project: string, id: string, after?: number) =>
   unwrapAs<{ items: Dispute[]; next?: number | null }>(
     api(project).GET("/api/v1/tasks/{task}/disputes", { params: { path: { task: id }, query: { after } } }),

@@ -442,8 +442,8 @@ export interface paths {
         get?: never;
         /**
          * Give a member another role
-         * @description Other people join by invitation, so that nobody becomes a member without consent; an administrator may add
-         *     members.
+         * @description Other people join by invitation, so that a person becomes a member only with consent; an administrator may
+         *     add members.
          */
         put: operations["set_member_role"];
         post?: never;
@@ -1331,7 +1331,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Export all valid answers, one row each */
+        /** Export all answers, one row each; `excluded` marks those of excluded annotators */
         get: operations["export_task_answers"];
         put?: never;
         post?: never;
@@ -1416,7 +1416,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Activity of annotators: how many, how fast, how right */
+        /** Activity of annotators: answers, pace, missed gold items and attention checks, warnings */
         get: operations["list_task_annotators"];
         put?: never;
         post?: never;
@@ -1424,6 +1424,27 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/people/{account}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Exclude an annotator, or include them again
+         * @description Answers of an excluded annotator stay stored. They are left out of disputes, agreement, results and labels, and the
+         *     export of the task marks them.
+         */
+        patch: operations["update_task_annotator"];
         trace?: never;
     };
     "/api/v1/tasks/{task}/results": {
@@ -1473,6 +1494,27 @@ export interface paths {
         post?: never;
         /** Revoke a token */
         delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trace-counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Numbers of traces by agent, state, failure and score, for the filters of a list
+         * @description Parameters are those of the list of traces; `sort`, `after` and `limit` have no effect. `verdict` is refused, because
+         *     such counts would reveal verdicts that are hidden from annotators.
+         */
+        get: operations["count_traces"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1776,12 +1818,16 @@ export interface components {
             account: string;
             attention: components["schemas"]["CorrectCount"];
             drift?: components["schemas"]["RatingDrift"] | null;
+            /** @description Whether the answers of this annotator are left out of disputes, agreement, results and labels. */
+            excluded: boolean;
             gold: components["schemas"]["CorrectCount"];
             last?: string | null;
             /** Format: double */
             median_seconds?: number | null;
             n_done: number;
             name: string;
+            /** @description Why the answers are left out; absent if no reason was given. */
+            reason?: string | null;
             too_fast: number;
             training: components["schemas"]["CorrectCount"];
             warnings: string[];
@@ -1789,6 +1835,12 @@ export interface components {
         /** @description Activity of annotators */
         AnnotatorActivityList: {
             items: components["schemas"]["AnnotatorActivity"][];
+        };
+        AnnotatorChange: {
+            /** @description Whether the answers of this annotator are left out of disputes, agreement, results and labels. */
+            excluded: boolean;
+            /** @description Why the answers are left out. */
+            reason?: string | null;
         };
         AnnotatorPairAgreement: {
             a: string;
@@ -2100,6 +2152,11 @@ export interface components {
             rubric_version?: string | null;
             /**
              * Format: double
+             * @description Score of that verdict, from 0 to 1.
+             */
+            score?: number | null;
+            /**
+             * Format: double
              * @description Disagreement of its judges, from 0 to 1.
              */
             spread?: number | null;
@@ -2114,6 +2171,8 @@ export interface components {
              * @description Sampling probability of the sender.
              */
             upstream: number;
+            /** @description Newest verdict of this monitor about the trace: pass, fail, error or deferred. Absent if the trace was not judged. */
+            verdict?: string | null;
             version: string;
         };
         /** @description A month at another sample rate, if traffic and scores stay as they were in the last thirty days */
@@ -2881,7 +2940,7 @@ export interface components {
             name?: string | null;
             /** @description The name of a rubric, or the id of a version. */
             rubric?: string | null;
-            /** @description As `annotation.schema.json` describes them. */
+            /** @description As `jurist schema annotation` describes them. */
             settings?: Record<string, never> | null;
             traces?: components["schemas"]["TaskTraces"] | null;
             verify?: components["schemas"]["VerificationSource"] | null;
@@ -3232,6 +3291,12 @@ export interface components {
         ReplyCaching: "use" | "refresh" | "off";
         /** @description Number of traces and projected cost of re-scoring */
         RescorePlan: {
+            /**
+             * Format: double
+             * @description Dollars that are left of the budget of this month: the project's cap or the monitor's own budget, whichever has
+             *     less left. Absent without a budget.
+             */
+            budget_left?: number | null;
             /** @description The re-scoring, once started; absent if failed calls are only repeated. */
             id?: string | null;
             is_begun: boolean;
@@ -3560,7 +3625,7 @@ export interface components {
             radar?: components["schemas"]["ChartView"] | null;
         };
         SentDraft: {
-            /** @description As `annotation.schema.json` describes it. */
+            /** @description As `jurist schema annotation` describes it. */
             draft: Record<string, never>;
             /**
              * Format: int64
@@ -3774,16 +3839,16 @@ export interface components {
             people: components["schemas"]["AlphaWithoutPerson"][];
         };
         TaskChange: {
-            /** @description Settings to change; others stay unchanged. */
+            /** @description Settings to change; others stay unchanged. `null` resets a setting to its default. */
             settings?: Record<string, never> | null;
             /** @description `open` or `closed`. */
             state?: string | null;
         };
         /** @description A task with its questions */
         TaskInFull: components["schemas"]["TaskLine"] & {
-            /** @description As `annotation.schema.json` describes them. */
+            /** @description As `jurist schema annotation` describes them. */
             schemes: Record<string, never>[];
-            /** @description As `annotation.schema.json` describes them. */
+            /** @description As `jurist schema annotation` describes them. */
             settings: Record<string, never>;
             /**
              * Format: int64
@@ -3874,6 +3939,22 @@ export interface components {
             input: number;
             /** Format: int64 */
             output: number;
+        };
+        /**
+         * @description Numbers of traces by the values of four filters. Each ignores its own filter, so that it shows what another choice
+         *     would find.
+         */
+        TraceCounts: {
+            agent: components["schemas"]["ValueCount"][];
+            /** @description `true` or `false`. */
+            failed: components["schemas"]["ValueCount"][];
+            /** @description Whether a count reached the limit. */
+            is_limited: boolean;
+            /** @description At most so many of the newest matching traces are counted. */
+            limit: number;
+            /** @description `true` or `false`. */
+            scored: components["schemas"]["ValueCount"][];
+            state: components["schemas"]["ValueCount"][];
         };
         /** @description A complete trace in `trace`, or parts of one in `pieces`. */
         TraceEnvelope: {
@@ -4058,6 +4139,12 @@ export interface components {
             gate: string;
             reason: string;
         };
+        ValueCount: {
+            /** Format: int64 */
+            n: number;
+            /** @description Absent for traces without it. */
+            value?: string | null;
+        };
         /** @description A condition that fails a verdict whatever the score */
         VerdictGate: {
             /** @description Absent for gates of the rubric itself. */
@@ -4170,14 +4257,14 @@ export interface components {
             before?: string | null;
             /** @description Current draft, by scheme. */
             draft: Record<string, never>;
-            /** @description As `annotation.schema.json` describes it. */
+            /** @description As `jurist schema annotation` describes it. */
             item: Record<string, never>;
             /** @description Your items of this task in the order in which you got them, at most the last 200; empty if you may not go back. */
             own: components["schemas"]["OwnItem"][];
             progress: components["schemas"]["OwnProgress"];
             /** Format: int64 */
             revision: number;
-            /** @description As `annotation.schema.json` describes them. */
+            /** @description As `jurist schema annotation` describes them. */
             schemes: Record<string, never>[];
             settings: components["schemas"]["WorkSettings"];
             /** @description `assigned` or `submitted`. */
@@ -4242,6 +4329,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the account, `acc_…` */
                 id: string;
             };
             cookie?: never;
@@ -4428,6 +4516,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the alert, `alr_…` */
                 id: string;
             };
             cookie?: never;
@@ -4490,6 +4579,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the alert, `alr_…` */
                 id: string;
             };
             cookie?: never;
@@ -4564,6 +4654,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the assignment, `asg_…` */
                 id: string;
             };
             cookie?: never;
@@ -4618,6 +4709,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the assignment, `asg_…` */
                 id: string;
             };
             cookie?: never;
@@ -4693,6 +4785,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the assignment, `asg_…` */
                 id: string;
             };
             cookie?: never;
@@ -4754,6 +4847,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the assignment, `asg_…` */
                 id: string;
             };
             cookie?: never;
@@ -4836,7 +4930,9 @@ export interface operations {
     list_audit_entries: {
         parameters: {
             query?: {
+                /** @description Only entries of this actor: an account (`acc_…`), a token (`tok_…`), `anyone` or `command line`. */
                 actor?: string;
+                /** @description Only entries of this action, such as `run.push`. */
                 action?: string;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -4956,21 +5052,23 @@ export interface operations {
     list_grades: {
         parameters: {
             query?: {
+                /** @description Id of the candidate, such as a trace. */
                 candidate?: string;
-                /** @description `rubv_…` */
+                /** @description Id of the rubric version, `rubv_…`. */
                 rubric_version?: string;
+                /** @description Name of the agent, if the candidate is a trace. */
                 agent?: string;
-                /** @description Of grades. */
+                /** @description Of grades: name of the criterion. */
                 criterion?: string;
                 /** @description Of grades: check, judge or human. */
                 grader_kind?: string;
-                /** @description Of grades: a grader's name. */
+                /** @description Of grades: name of the grader. */
                 grader?: string;
                 /** @description Of verdicts: pass, fail, error or deferred. */
                 status?: string;
-                /** @description Not before, such as 2026-03-01T00:00:00Z. */
+                /** @description At this time or later, such as 2026-03-01T00:00:00Z. */
                 from?: string;
-                /** @description Before. */
+                /** @description Before this time. */
                 until?: string;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -5089,6 +5187,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the item, `itm_…` */
                 item: string;
             };
             cookie?: never;
@@ -5135,8 +5234,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the item, `itm_…` */
                 item: string;
+                /** @description Name of the annotation scheme in the task */
                 scheme: string;
+                /** @description Criterion, claim or step; the scheme if it has one question */
                 criterion: string;
             };
             cookie?: never;
@@ -5320,6 +5422,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job, `job_…` */
                 id: string;
             };
             cookie?: never;
@@ -5380,6 +5483,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job, `job_…` */
                 id: string;
             };
             cookie?: never;
@@ -5754,6 +5858,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the account, `acc_…` */
                 account: string;
             };
             cookie?: never;
@@ -5810,6 +5915,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the account, `acc_…` */
                 account: string;
             };
             cookie?: never;
@@ -6007,6 +6113,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6061,6 +6168,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the monitor, up to 100 letters */
                 name: string;
             };
             cookie?: never;
@@ -6152,6 +6260,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6206,6 +6315,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6288,6 +6398,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6342,6 +6453,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6435,12 +6547,13 @@ export interface operations {
                 state?: string;
                 /** @description failed, expensive or other. */
                 stratum?: string;
+                /** @description Name of the agent. */
                 agent?: string;
                 /** @description Only those whose judges disagree by more than the margin, or only the others. */
                 disputed?: boolean;
-                /** @description Decided then or later, such as 2026-03-01T00:00:00Z. */
+                /** @description Decided at this time or later, such as 2026-03-01T00:00:00Z. */
                 from?: string;
-                /** @description Before. */
+                /** @description Decided before this time. */
                 until?: string;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -6449,6 +6562,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6509,6 +6623,7 @@ export interface operations {
     get_monitor_estimates: {
         parameters: {
             query?: {
+                /** @description Name of the agent [default: all agents]. */
                 agent?: string;
                 /** @description Start of the time range [default: 30 days ago]; full UTC days. */
                 from?: string;
@@ -6521,6 +6636,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6586,6 +6702,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6655,6 +6772,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6717,6 +6835,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6771,6 +6890,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6860,6 +6980,7 @@ export interface operations {
     get_monitor_trend: {
         parameters: {
             query?: {
+                /** @description Name of the agent [default: all agents]. */
                 agent?: string;
                 /** @description Start of the time range [default: 30 days ago]; full UTC days. */
                 from?: string;
@@ -6870,6 +6991,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -6932,6 +7054,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name or id of the monitor */
                 name: string;
             };
             cookie?: never;
@@ -7455,6 +7578,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rubric version, `rubv_…` */
                 id: string;
             };
             cookie?: never;
@@ -7520,6 +7644,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the rubric version, `rubv_…` */
                 id: string;
             };
             cookie?: never;
@@ -7994,6 +8119,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rubric, `rub_…` */
                 id: string;
             };
             cookie?: never;
@@ -8060,6 +8186,7 @@ export interface operations {
                 "if-match"?: string | null;
             };
             path: {
+                /** @description Id of the rubric, `rub_…` */
                 id: string;
             };
             cookie?: never;
@@ -8152,6 +8279,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rubric, `rub_…` */
                 id: string;
             };
             cookie?: never;
@@ -8217,6 +8345,7 @@ export interface operations {
                 "if-match"?: string | null;
             };
             path: {
+                /** @description Id of the rubric, `rub_…` */
                 id: string;
             };
             cookie?: never;
@@ -8383,12 +8512,22 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
+                /** @description Name of the suite. */
                 suite?: string;
+                /** @description Name of the branch. */
                 branch?: string;
                 /** @description The beginning of a commit's hash. */
                 commit?: string;
+                /** @description Name of the author. */
                 author?: string;
+                /** @description A tag of the run. */
                 tag?: string;
+                /** @description Words; each must be part of the id, suite, branch, commit, author or a tag. Not case-sensitive for A to Z. */
+                search?: string;
+                /** @description Started at this time or later, as RFC 3339. */
+                from?: string;
+                /** @description Started before this time. */
+                until?: string;
                 /** @description `next` of the page before. */
                 after?: string;
                 /** @description Page size from 1 to 200 [default: 50]. */
@@ -8557,6 +8696,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -8619,6 +8759,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…`; the client chooses it */
                 id: string;
             };
             cookie?: never;
@@ -8718,6 +8859,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -8792,6 +8934,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -8920,6 +9063,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -8982,6 +9126,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9084,6 +9229,7 @@ export interface operations {
                 "last-event-id"?: string | null;
             };
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9149,6 +9295,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9211,6 +9358,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9273,10 +9421,12 @@ export interface operations {
             query?: {
                 /** @description One of the keys [default: the field that varies]. */
                 rows?: string;
+                /** @description Another one of the keys [default: a second field that varies]. */
                 columns?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9342,6 +9492,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9416,6 +9567,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9478,6 +9630,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run, `run_…` */
                 id: string;
             };
             cookie?: never;
@@ -9996,11 +10149,17 @@ export interface operations {
             query?: {
                 /** @description hour, day or all [default: all]. */
                 by?: "hour" | "day" | "all";
+                /** @description Id of the rubric version, `rubv_…`. */
                 rubric_version?: string;
+                /** @description Of grades: name of the criterion. */
                 criterion?: string;
+                /** @description Of grades: name of the grader. */
                 grader?: string;
+                /** @description Name of the agent, if the candidate is a trace. */
                 agent?: string;
+                /** @description Start of the time range, such as 2026-03-01T00:00:00Z; full UTC days unless `by` is hour. */
                 from?: string;
+                /** @description End of the time range, which is not part of it; full UTC days unless `by` is hour. */
                 until?: string;
             };
             header?: never;
@@ -10182,6 +10341,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10236,6 +10396,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10302,6 +10463,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10346,12 +10508,14 @@ export interface operations {
     list_disputes: {
         parameters: {
             query?: {
+                /** @description `next` of the page before. */
                 after?: number;
                 /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10401,6 +10565,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10458,6 +10623,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10524,7 +10690,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
+                /** @description Id of the item, `itm_…` */
                 item: string;
             };
             cookie?: never;
@@ -10569,6 +10737,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10615,6 +10784,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10669,6 +10839,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10710,6 +10881,67 @@ export interface operations {
             };
         };
     };
+    update_task_annotator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the annotation task, `ant_…` */
+                task: string;
+                /** @description Id of the account, `acc_…` */
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnnotatorChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnnotatorActivity"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_task_results: {
         parameters: {
             query?: {
@@ -10718,6 +10950,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the annotation task, `ant_…` */
                 task: string;
             };
             cookie?: never;
@@ -10864,6 +11097,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the token, `tok_…`; this is not its secret */
                 id: string;
             };
             cookie?: never;
@@ -10911,28 +11145,122 @@ export interface operations {
             };
         };
     };
-    list_traces: {
+    count_traces: {
         parameters: {
             query?: {
+                /** @description Name of the agent. */
                 agent?: string;
+                /** @description Id of the session. */
                 session?: string;
                 /** @description `open`, `finished`, `reopened` or `erased`. */
                 state?: string;
                 /** @description Status at the end, as the framework names it. */
                 status?: string;
+                /** @description Only traces that failed, or only the others. */
                 failed?: boolean;
                 /** @description Began at this time or later, as RFC 3339. */
                 from?: string;
                 /** @description Began before this time. */
                 until?: string;
-                /** @description In US dollars. */
+                /** @description Lowest cost, in US dollars. */
                 min_cost?: number;
+                /** @description Shortest duration, in milliseconds. */
                 min_duration_ms?: number;
                 /** @description Has a verdict: `pass`, `fail`, `error` or `deferred`. */
                 verdict?: string;
                 /** @description Whether its newest verdict has a score. */
                 scored?: boolean;
-                /** @description Its id begins so. */
+                /** @description Beginning of the id. */
+                id_prefix?: string;
+                /** @description Text in the id, agent, session or title; not case-sensitive for A to Z. */
+                search?: string;
+                /**
+                 * @description time, cost, duration or score (of the newest verdict), with `-` for descending order [default: `-time`].
+                 *     Traces without the sort key are not listed; when sorted by score, neither are traces that you have not
+                 *     annotated yet.
+                 * @example -cost
+                 */
+                sort?: string;
+                /** @description `next` of the page before. */
+                after?: string;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceCounts"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_traces: {
+        parameters: {
+            query?: {
+                /** @description Name of the agent. */
+                agent?: string;
+                /** @description Id of the session. */
+                session?: string;
+                /** @description `open`, `finished`, `reopened` or `erased`. */
+                state?: string;
+                /** @description Status at the end, as the framework names it. */
+                status?: string;
+                /** @description Only traces that failed, or only the others. */
+                failed?: boolean;
+                /** @description Began at this time or later, as RFC 3339. */
+                from?: string;
+                /** @description Began before this time. */
+                until?: string;
+                /** @description Lowest cost, in US dollars. */
+                min_cost?: number;
+                /** @description Shortest duration, in milliseconds. */
+                min_duration_ms?: number;
+                /** @description Has a verdict: `pass`, `fail`, `error` or `deferred`. */
+                verdict?: string;
+                /** @description Whether its newest verdict has a score. */
+                scored?: boolean;
+                /** @description Beginning of the id. */
                 id_prefix?: string;
                 /** @description Text in the id, agent, session or title; not case-sensitive for A to Z. */
                 search?: string;
@@ -11066,8 +11394,11 @@ export interface operations {
     send_lines: {
         parameters: {
             query?: {
+                /** @description Trace format of lines that name none, such as `openai-chat` [default: recognised by its content]. */
                 format?: string;
+                /** @description Name of the agent, for lines without this field. */
                 agent?: string;
+                /** @description Id of the session, for lines without this field. */
                 session?: string;
             };
             header?: never;
@@ -11129,6 +11460,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the trace, as its sender chose it */
                 id: string;
             };
             cookie?: never;
@@ -11178,6 +11510,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the trace, as its sender chose it */
                 id: string;
             };
             cookie?: never;
@@ -11232,6 +11565,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the trace, as its sender chose it */
                 id: string;
             };
             cookie?: never;
@@ -11294,6 +11628,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the trace, as its sender chose it */
                 id: string;
             };
             cookie?: never;
@@ -11354,21 +11689,23 @@ export interface operations {
     list_verdicts: {
         parameters: {
             query?: {
+                /** @description Id of the candidate, such as a trace. */
                 candidate?: string;
-                /** @description `rubv_…` */
+                /** @description Id of the rubric version, `rubv_…`. */
                 rubric_version?: string;
+                /** @description Name of the agent, if the candidate is a trace. */
                 agent?: string;
-                /** @description Of grades. */
+                /** @description Of grades: name of the criterion. */
                 criterion?: string;
                 /** @description Of grades: check, judge or human. */
                 grader_kind?: string;
-                /** @description Of grades: a grader's name. */
+                /** @description Of grades: name of the grader. */
                 grader?: string;
                 /** @description Of verdicts: pass, fail, error or deferred. */
                 status?: string;
-                /** @description Not before, such as 2026-03-01T00:00:00Z. */
+                /** @description At this time or later, such as 2026-03-01T00:00:00Z. */
                 from?: string;
-                /** @description Before. */
+                /** @description Before this time. */
                 until?: string;
                 /** @description `next` of the page before. */
                 after?: string;

@@ -23,7 +23,7 @@ export function useProject(): OpenProject {
   const { project: name } = useParams({ from: "/p/$project" });
   const { data } = useQuery(sessionQuery);
   const found = data?.projects.find((it) => it.name === name);
-  if (!found) throw new Error(`ProjectShell lets nobody in without a project, yet there is no ${name}`);
+  if (!found) throw new Error(`ProjectShell requires a project, but there is no ${name}`);
   return found;
 }
 

@@ -2,9 +2,10 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
-import { Badge } from "../ui/Badge";
+import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
+import { score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
@@ -135,6 +136,12 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
         </>
       ),
     },
+    {
+      name: "verdict",
+      head: "Verdict",
+      cell: (it) => (it.verdict == null ? "–" : <StatusBadge status={it.verdict as Status} />),
+    },
+    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
     { name: "why", head: "Decision", cell: (it) => it.reason, wide: true },
     {
       name: "stratum",

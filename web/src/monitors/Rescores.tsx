@@ -43,9 +43,11 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
   );
 }
 
-/** Dollars, rounded up to the cent as on the command line. */
+/** Dollars with as many digits as on the command line. */
+const dollars = (amount: number): string => `$${fixed(amount, amount < 1 ? 4 : 2)}`;
+
 const priced = (price: number | null | undefined): string =>
-  price == null ? "an unknown price" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
+  price == null ? "an unknown price" : `about ${dollars(price)}`;
 
 function RescoreForm({ monitor }: { monitor: Monitor }) {
   const project = useProject();
@@ -123,6 +125,12 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
             <b>{priced(plan.price)}</b>, rubric{" "}
             <span title={plan.rubric_version}>{versionOf(plan.rubric_version)}</span>
           </p>
+          {plan.price != null && plan.budget_left != null && plan.budget_left < plan.price && (
+            <p>
+              Only {dollars(plan.budget_left)} of this month’s budget are left. Traces that do not fit stay
+              without a score until the budget is raised.
+            </p>
+          )}
           <div className={styles.line}>
             <Button
               look="main"

@@ -10,7 +10,7 @@ import { Badge } from "../ui/Badge";
 import { Button, buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Select } from "../ui/Field";
-import { count, duration, moment, score } from "../ui/format";
+import { duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
@@ -23,7 +23,6 @@ import { countsOf, VerdictBar } from "./CaseStrip";
 import { runsQuery } from "./queries";
 import { RunOrigin } from "./RunOrigin";
 import styles from "./RunsPage.module.css";
-import { filterRuns } from "./runFilter";
 import type { RunsSearch } from "./search";
 
 type RunLine = Schemas["RunLine"];
@@ -35,8 +34,7 @@ export function RunsPage() {
   const search = useSearch({ from: "/p/$project/runs" });
   // Without a filter: what can be chosen.
   const all = useInfiniteQuery(runsQuery(project.id));
-  const { search: words, range, ...asked } = search;
-  const runs = useInfiniteQuery(runsQuery(project.id, asked));
+  const runs = useInfiniteQuery(runsQuery(project.id, search));
   // One run by itself can be compared with nothing.
   const isTwo = (all.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
@@ -57,9 +55,8 @@ export function RunsPage() {
       <RunFilters runs={all.data?.pages.flatMap((it) => it.items) ?? []} />
       <Loaded query={runs} what="runs">
         {({ pages }) => {
-          const loaded = pages.flatMap((it) => it.items);
-          if (loaded.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
-          const rows = filterRuns(loaded, search);
+          const rows = pages.flatMap((it) => it.items);
+          if (rows.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
           const shown = columns(project.name, money, chosen, setChosen).filter(
             (it) =>
               (isTwo || it.name !== "compare") &&
@@ -67,17 +64,7 @@ export function RunsPage() {
           );
           return (
             <>
-              {runs.hasNextPage && (words || range) && (
-                <p className={styles.loaded} role="status">
-                  {count(rows.length)} of the {count(loaded.length)} loaded runs match. “Show more” loads
-                  older runs.
-                </p>
-              )}
-              {rows.length === 0 ? (
-                <NoRunMatches />
-              ) : (
-                <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
-              )}
+              <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
               <MoreButton query={runs} />
             </>
           );

@@ -1,5 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
+import { startOfRange } from "../traces/timeRange";
+import type { RunsSearch } from "./search";
 
 /** A run as a matrix of two factors of its cases. */
 export type Matrix = Schemas["RunMatrix"];
@@ -43,21 +45,15 @@ export const runQuery = (project: string, id: string) =>
     queryFn: () => unwrapAs<RunInFull>(api(project).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
   });
 
-export type RunListFilter = {
-  suite?: string;
-  branch?: string;
-  commit?: string;
-  author?: string;
-  tag?: string;
-};
-
 /** Runs, the newest first. */
-export const runsQuery = (project: string, filter: RunListFilter = {}) =>
+export const runsQuery = (project: string, { range, ...filter }: RunsSearch = {}) =>
   infiniteQueryOptions({
-    queryKey: ["runs", project, "list", filter],
+    queryKey: ["runs", project, "list", { range, ...filter }],
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      unwrap(api(project).GET("/api/v1/runs", { params: { query: { ...filter, after: pageParam } } })),
+    queryFn: ({ pageParam }) => {
+      const query = { ...filter, from: range && startOfRange(range), after: pageParam };
+      return unwrap(api(project).GET("/api/v1/runs", { params: { query } }));
+    },
     getNextPageParam: (last) => last.next ?? undefined,
     // Figures of a run in progress change; and others start runs as well.
     refetchInterval: ({ state }) =>

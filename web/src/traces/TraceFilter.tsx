@@ -6,7 +6,8 @@ import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
 import { duration } from "../ui/format";
 import { SearchField } from "../ui/SearchField";
-import { agentsQuery } from "./queries";
+import { type Facet, labelWithCount } from "./facets";
+import { agentsQuery, traceCountsQuery } from "./queries";
 import type { TracesSearch } from "./search";
 import styles from "./TracesPage.module.css";
 import {
@@ -28,9 +29,11 @@ export function TraceFilter() {
   const agents = useQuery(agentsQuery(project.id));
   const set = (change: Partial<TracesSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const options = (any: string, names: string[]) => [
+  const counts = useQuery(traceCountsQuery(project.id, search)).data;
+  const label = (facet: Facet, value: string, name = value) => labelWithCount(name, counts, facet, value);
+  const options = (any: string, names: string[], facet?: Facet) => [
     { value: "", label: any },
-    ...names.map((it) => ({ value: it, label: it })),
+    ...names.map((it) => ({ value: it, label: facet ? label(facet, it) : it })),
   ];
   const names = (agents.data ?? []).map((it) => it.name);
   return (
@@ -46,6 +49,7 @@ export function TraceFilter() {
         options={options(
           "any agent",
           search.agent && !names.includes(search.agent) ? [search.agent, ...names] : names,
+          "agent",
         )}
         onChange={(it) => set({ agent: it.target.value || undefined })}
       />
@@ -57,20 +61,20 @@ export function TraceFilter() {
       />
       <YesNoSelect
         label="Score"
-        words={["any", "has a score", "has no score"]}
+        words={["any", label("scored", "true", "has a score"), label("scored", "false", "has no score")]}
         value={search.scored}
         onChange={(scored) => set({ scored })}
       />
       <YesNoSelect
         label="Status"
-        words={["any status", "failed", "not failed"]}
+        words={["any status", label("failed", "true", "failed"), label("failed", "false", "not failed")]}
         value={search.failed}
         onChange={(failed) => set({ failed })}
       />
       <Select
         label="State"
         value={search.state ?? ""}
-        options={options("any state", ["open", "finished", "reopened", "erased"])}
+        options={options("any state", ["open", "finished", "reopened", "erased"], "state")}
         onChange={(it) => set({ state: it.target.value || undefined })}
       />
       <TimeRangeFields from={search.from} until={search.until} onChange={set} />

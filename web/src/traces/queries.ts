@@ -16,6 +16,15 @@ export const tracesQuery = (project: string, search: TracesSearch) =>
     placeholderData: keepPreviousData,
   });
 
+/** Numbers of traces by the values of the filters. The server does not count by verdict. */
+export const traceCountsQuery = (project: string, { sort, verdict, ...search }: TracesSearch) =>
+  queryOptions({
+    queryKey: ["trace-counts", project, search, verdict],
+    queryFn: () => unwrap(api(project).GET("/api/v1/trace-counts", { params: { query: search } })),
+    enabled: verdict === undefined,
+    placeholderData: verdict === undefined ? keepPreviousData : undefined,
+  });
+
 /** The newest finished traces, of one agent or of all. */
 export const newestTracesQuery = (project: string, limit: number, agent?: string) =>
   queryOptions({

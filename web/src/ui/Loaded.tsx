@@ -33,7 +33,7 @@ function explain({ status, title }: Problem): Explanation {
     return { title: "Not found", advice: "Check the address. It may also have been deleted." };
   }
   if (status === 409 || status === 412) {
-    return { title, advice: "Somebody else changed it in the meantime. Reload the page, then try again." };
+    return { title, advice: "Another user changed it in the meantime. Reload the page, then try again." };
   }
   if (status === 429) return { title: "Too many requests", advice: "Wait a moment, then try again." };
   if (status === 504)

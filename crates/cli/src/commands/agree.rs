@@ -20,8 +20,10 @@ Examples:
   jurist agree ratings.jsonl
   jurist agree annotations.csv --level interval --json
   jurist agree annotations.csv --criterion tone --chart tone.png
+  jurist agree answers/                  The output folder of `jurist start`
 
-FILE is a run, grades or an annotation export as JSON lines, or a table with
+FILE is a run, grades or an annotation export as JSON lines, a folder of such
+.jsonl files, or a table with
 - a row per grade (columns candidate, criterion, grader, value),
 - a row per candidate and grader with a column per criterion, or
 - a row per candidate with a column per grader.
@@ -186,12 +188,19 @@ fn show_agreement(
 pub fn format_measure(measure: &CoefficientResult) -> String {
     match measure {
         CoefficientResult::Known(it) => {
-            let interval =
-                it.interval.map(|(low, high)| format!("  ({low:.3} to {high:.3})")).unwrap_or_default();
-            format!("{:>6.3}{interval}", it.value)
+            let interval = it.interval.map(|(low, high)| {
+                format!("  ({} to {})", format_coefficient(low), format_coefficient(high))
+            });
+            format!("{:>6}{}", format_coefficient(it.value), interval.unwrap_or_default())
         }
         CoefficientResult::Undefined { undefined } => format!("\x1b[2mundefined, because {undefined}\x1b[0m"),
     }
+}
+
+/// A number with three decimal places; a zero has no sign.
+fn format_coefficient(number: f64) -> String {
+    let text = format!("{number:.3}");
+    if text == "-0.000" { "0.000".to_owned() } else { text }
 }
 
 /// Rows of pairs, and of graders left out, that anybody reads.
@@ -199,6 +208,26 @@ const MOST_ROWS: usize = 30;
 
 /// As many candidates without a single difference say something.
 const MANY: usize = 30;
+
+/// How much higher alpha must be without a grader before the advice names this grader. In a trial with three people, of
+/// whom one was careless, alpha was 0.37, and 0.87 without that person.
+const OUTLIER_DIFFERENCE: f64 = 0.2;
+
+/// A grader without whom the others agree much more.
+struct Outlier<'a> {
+    grader: &'a str,
+    alpha_without: f64,
+}
+
+/// The grader without whom alpha is highest, if the difference is large enough.
+fn find_outlier(agreement: &Agreement, alpha: f64) -> Option<Outlier<'_>> {
+    let without = agreement.without.iter().filter_map(|without| {
+        Some(Outlier { grader: &without.rater, alpha_without: without.krippendorff_alpha.value()? })
+    });
+    without
+        .max_by(|a, b| a.alpha_without.total_cmp(&b.alpha_without))
+        .filter(|outlier| alpha + OUTLIER_DIFFERENCE <= outlier.alpha_without)
+}
 
 /// What the numbers allow to say.
 fn interpret_agreement(it: &Agreement) -> String {
@@ -213,6 +242,13 @@ fn interpret_agreement(it: &Agreement) -> String {
             "Too few or too similar candidates for a confidence interval.".to_owned()
         };
     };
+    if let Some(outlier) = find_outlier(it, alpha.value) {
+        let name = printable_line(outlier.grader);
+        return format!(
+            "One grader differs from the others: alpha is {} without {name}. Look at the grades of {name} first; for an annotator, the page People of the task shows the pace and missed checks.",
+            format_coefficient(outlier.alpha_without)
+        );
+    }
     let word = match (alpha.value, low) {
         (_, low) if 0.8 <= low => "Good agreement; the whole confidence interval is in the range \"good\"",
         (value, low) if 0.8 <= value && 0.667 <= low => {
@@ -227,4 +263,16 @@ fn interpret_agreement(it: &Agreement) -> String {
         }
     };
     format!("{word}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format_coefficient;
+
+    #[test]
+    fn a_zero_has_no_sign() {
+        assert_eq!(format_coefficient(-0.000_4), "0.000");
+        assert_eq!(format_coefficient(-0.000_6), "-0.001");
+        assert_eq!(format_coefficient(0.87), "0.870");
+    }
 }

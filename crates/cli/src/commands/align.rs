@@ -3,16 +3,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use jurist_core::chart::{Chart, MatrixChart};
-use jurist_core::grade::{Grade, GraderKind, RubricHash};
+use jurist_core::grade::{Grade, GraderKind, RubricHash, with_parts};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Alignment, Level, align};
-use serde_json::json;
+use jurist_core::stats::{AgreementByItem, Alignment, JudgeDifference, Level, align, compare_judges};
+use serde_json::{Value as Json, json};
 
 use super::CommandOutcome;
 use super::agree::{LevelName, format_measure, kappa_for_level};
 use super::grades::{
-    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, parse_scale_ends,
-    read_with_parts,
+    AnalysisOutputArgs, CriterionRatings, DeclaredScales, filter_by_criterion, group_ratings_by_criterion,
+    list_criteria, parse_scale_ends, read_grade_set,
 };
 use super::reporting::printable_line;
 
@@ -23,17 +23,21 @@ Examples:
   jurist align --human ratings.jsonl --judge latest
   jurist align --human ratings.csv --judge run.json --min-kappa 0.6
   jurist align --human ratings.csv --judge latest --criterion tone --chart t.png
+  jurist align --human labels.csv --judge a.jsonl --judge b.jsonl
   jurist align --human labels --judge judges    Use the project's database
 
-Files are read as by `jurist agree`. Candidates and criteria are matched by
-name. Each rubric version is aligned separately.
+Files are read as by `jurist agree`, and --judge also reads the output of
+`jurist grade`. Candidates and criteria are matched by name. A column of a
+--human table with the name of a criterion that the judge graded holds its
+labels. Each rubric version is aligned separately. Two or more judges are
+compared on the candidates that both graded.
 
 Exit codes: 0; 1 if --min-kappa is not shown to be reached for every criterion.")]
 pub struct AlignArgs {
-    /// Human grades
+    /// Human grades; repeatable
     #[arg(long, value_name = "FILE", required = true)]
     human: Vec<PathBuf>,
-    /// Judge grades
+    /// Judge grades; repeatable, to compare judges
     #[arg(long, value_name = "FILE", required = true)]
     judge: Vec<PathBuf>,
     /// Fail unless the lower bound of kappa's confidence interval is above this
@@ -68,35 +72,13 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
 
 /// Measures how far judges agree with people and writes it as the arguments ask for it.
 pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
-    let (humans, mut declared) = read_with_parts(&args.human, args.task.as_deref())?;
-    let n_read = humans.len();
-    let humans: Vec<Grade> =
-        humans.into_iter().filter(|grade| grade.grader.kind == GraderKind::Human).collect();
-    anyhow::ensure!(
-        n_read == 0 || !humans.is_empty(),
-        "--human needs grades of people, and these files hold only grades of judges and checks"
-    );
-    let (judged, of_judge) = read_with_parts(&args.judge, None)?;
-    declared.extend(of_judge);
-    let judged = judged.into_iter().filter(|grade| grade.grader.kind != GraderKind::Check);
-    // A name that both have is two graders.
-    let marked = |mut grade: Grade| {
-        grade.grader.name = format!("{} (judge)", grade.grader.name);
-        grade
-    };
-    let mut judged: Vec<Grade> = judged.map(marked).collect();
-    drop_row_numbers(&mut judged, &humans);
-    let mut judges: Vec<String> = judged.iter().map(|grade| grade.grader.name.clone()).collect();
-    judges.sort_unstable();
-    judges.dedup();
-    let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
-    let all = filter_by_criterion(all, args.criterion.as_deref(), &args.told)?;
+    let AlignmentInput { all, judges, declared, texts, no_match } = args.read_input()?;
     anyhow::ensure!(
         args.told.chart.is_none() || judges.len() < 2,
         "a chart shows one judge, and these files have {}",
         judges.join(", ")
     );
-    let (mut told_any, mut report) = (false, Vec::new());
+    let (mut aligned, mut report): (Vec<AlignedJudge>, Vec<Json>) = (Vec::new(), Vec::new());
     let mut gate_failures: Vec<String> = Vec::new();
     let parts = build_alignment_groups(&all);
     let n_versions =
@@ -120,12 +102,28 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     if let Some(picture) = &args.told.chart {
                         let title = format!("{}: {}", rated.criterion, found.judge);
                         let (people, judge) = ("people".to_owned(), "judge".to_owned());
-                        let (labels, counts) = (&found.confusion.labels, &found.confusion.counts);
+                        let labels: Vec<String> = found
+                            .confusion
+                            .labels
+                            .iter()
+                            .map(|it| rated.answer_word(it).to_owned())
+                            .collect();
+                        let counts = &found.confusion.counts;
                         picture.draw(&Chart::Matrix(MatrixChart::confusion(
-                            title, people, judge, labels, counts,
+                            title, people, judge, &labels, counts,
                         )))?;
                     }
-                    told_any = true;
+                    aligned.push(AlignedJudge {
+                        criterion: rated.criterion.to_owned(),
+                        row: report.len(),
+                        agreement: AgreementByItem {
+                            judge: match version {
+                                Some(version) => format!("{}, rubric {}", found.judge, version.short()),
+                                None => found.judge.clone(),
+                            },
+                            items: found.by_item.clone(),
+                        },
+                    });
                     let kappa = kappa_for_level(&found.with_consensus, rated.level);
                     let n_compared = found.n_items - found.n_split;
                     if let Some(why) = args.explain_low_kappa(n_compared, kappa.interval()) {
@@ -135,7 +133,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                         if let Some(it) = version {
                             write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(it.short()))?;
                         }
-                        show_alignment(out, &rated, &found, args.worst, &part.grades)?;
+                        show_alignment(out, &rated, &found, args.worst, &part.grades, &texts)?;
                     }
                     report.push(json!({
                         "criterion": rated.criterion, "rubric": version, "alignment": found,
@@ -154,12 +152,11 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
             }
         }
     }
+    show_judge_differences(out, &aligned, &mut report, &args.told)?;
     if args.told.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
-    if !told_any {
-        anyhow::bail!("{}", explain_no_match(&all));
-    }
+    anyhow::ensure!(!aligned.is_empty(), "{no_match}");
     if !args.told.json {
         for failure in &gate_failures {
             writeln!(out, "--min-kappa {}: {failure}", args.min_kappa.unwrap_or_default())?;
@@ -168,7 +165,59 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     Ok(if gate_failures.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
+/// Both sides of a comparison.
+struct AlignmentInput {
+    /// Grades of people, then those of judges.
+    all: Vec<Grade>,
+    judges: Vec<String>,
+    declared: DeclaredScales,
+    /// The beginning of each candidate's text, as far as it is known.
+    texts: BTreeMap<String, String>,
+    /// Explains that no candidate can be compared, if that turns out.
+    no_match: String,
+}
+
+/// A judge that was compared with people on a criterion.
+struct AlignedJudge {
+    criterion: String,
+    /// Its place in the report.
+    row: usize,
+    agreement: AgreementByItem,
+}
+
 impl AlignArgs {
+    /// Reads the judges first: their criteria say which columns of a human table hold labels.
+    fn read_input(&self) -> anyhow::Result<AlignmentInput> {
+        let judge_set = read_grade_set(&self.judge, None, &[])?;
+        let judged = judge_set.grades.into_iter().flat_map(with_parts);
+        // A name that both have is two graders.
+        let marked = |mut grade: Grade| {
+            grade.grader.name = format!("{} (judge)", grade.grader.name);
+            grade
+        };
+        let mut judged: Vec<Grade> =
+            judged.filter(|grade| grade.grader.kind != GraderKind::Check).map(marked).collect();
+        let human_set = read_grade_set(&self.human, self.task.as_deref(), &list_criteria(&judged))?;
+        let humans: Vec<Grade> =
+            human_set.grades.into_iter().filter(|grade| grade.grader.kind == GraderKind::Human).collect();
+        anyhow::ensure!(
+            !humans.is_empty(),
+            "--human needs grades of people, and these files hold only grades of judges and checks"
+        );
+        drop_row_numbers(&mut judged, &humans);
+        let mut judges: Vec<String> = judged.iter().map(|grade| grade.grader.name.clone()).collect();
+        judges.sort_unstable();
+        judges.dedup();
+        let (mut declared, mut texts) = (human_set.scales, judge_set.texts);
+        declared.extend(judge_set.scales);
+        texts.extend(human_set.texts);
+        let tables = [human_set.without_criterion, judge_set.without_criterion].concat();
+        let no_match = explain_no_match(&humans, &judged, self.criterion.as_deref(), &tables);
+        let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
+        let all = filter_by_criterion(all, self.criterion.as_deref(), &self.told)?;
+        Ok(AlignmentInput { all, judges, declared, texts, no_match })
+    }
+
     /// Why a judge does not pass `--min-kappa` on a criterion; `None` if it passes, or if there is no such gate.
     fn explain_low_kappa(&self, n_compared: usize, interval: Option<(f64, f64)>) -> Option<String> {
         let min_kappa = self.min_kappa?;
@@ -213,17 +262,21 @@ fn without_row_number(candidate: &str) -> Option<&str> {
     number.bytes().all(|digit| digit.is_ascii_digit()).then_some(name)
 }
 
-/// Why no candidate could be compared, with an example from each side.
-fn explain_no_match(all: &[Grade]) -> String {
-    let example = |is_human: bool| {
-        let grade = all.iter().find(|grade| (grade.grader.kind == GraderKind::Human) == is_human);
-        grade.map(|grade| {
-            format!("`{}` of `{}`", printable_line(&grade.criterion), printable_line(&grade.candidate))
-        })
+/// Why no candidate could be compared, with an example from each side. If the criteria differ, also how tables that name
+/// none were read.
+fn explain_no_match(humans: &[Grade], judged: &[Grade], wanted: Option<&str>, tables: &[String]) -> String {
+    let example = |side: &[Grade]| {
+        let is_wanted = |grade: &&Grade| wanted.is_none_or(|wanted| grade.criterion == wanted);
+        let grade = side.iter().find(is_wanted).or(side.first())?;
+        Some(format!("`{}` of `{}`", printable_line(&grade.criterion), printable_line(&grade.candidate)))
     };
     let mut text = "no candidate has both a judge grade and a human grade for the same criterion".to_owned();
-    if let (Some(judge), Some(human)) = (example(false), example(true)) {
+    if let (Some(judge), Some(human)) = (example(judged), example(humans)) {
         text += &format!("; judges graded, for example, {judge}, and people {human}");
+    }
+    let criteria = list_criteria(judged);
+    if !list_criteria(humans).iter().any(|criterion| criteria.contains(criterion)) {
+        tables.iter().for_each(|table| text += &format!("; {table}"));
     }
     text
 }
@@ -272,6 +325,7 @@ fn show_alignment(
     it: &Alignment,
     worst: usize,
     grades: &[Grade],
+    texts: &BTreeMap<String, String>,
 ) -> anyhow::Result<()> {
     writeln!(
         out,
@@ -308,20 +362,24 @@ fn show_alignment(
         writeln!(out, "  {name:<22}{}", format_measure(measure))?;
     }
     if it.confusion.labels.len() <= 10 {
-        show_confusion_matrix(out, it)?;
+        show_confusion_matrix(out, rated, it)?;
     }
     for rates in it.answers.iter().filter(|_| it.confusion.labels.len() == 2) {
-        let name = format!("finds `{}`", printable_line(&rates.label));
+        let name = format!("recall of `{}`", printable_line(rated.answer_word(&rates.label)));
         writeln!(out, "  {name:<22}{}", format_measure(&rates.sensitivity))?;
     }
     for found in it.disagreements.iter().take(worst) {
+        let people: Vec<&str> = found.humans.iter().map(|answer| rated.answer_word(answer)).collect();
         writeln!(
             out,
             "  \x1b[33m{}\x1b[0m: judge {}, people {}",
             printable_line(&found.item),
-            printable_line(&found.judge),
-            printable_line(&found.humans.join(", "))
+            printable_line(rated.answer_word(&found.judge)),
+            printable_line(&people.join(", "))
         )?;
+        if let Some(text) = find_candidate_text(texts, &found.item) {
+            writeln!(out, "      text: {}", printable_line(text))?;
+        }
         let about = |grade: &&Grade| {
             grade.candidate == found.item && grade.criterion == rated.criterion && !grade.reason.is_empty()
         };
@@ -338,10 +396,84 @@ fn show_alignment(
     Ok(())
 }
 
+/// People may name a case without the number of its row.
+fn find_candidate_text<'t>(texts: &'t BTreeMap<String, String>, item: &str) -> Option<&'t String> {
+    let is_row = |name: &str| without_row_number(name) == Some(item);
+    texts.get(item).or_else(|| texts.iter().find_map(|(name, text)| is_row(name).then_some(text)))
+}
+
+/// Comparisons of judges that are printed for a criterion.
+const MOST_COMPARISONS: usize = 10;
+
+/// Compares the judges of each criterion with each other, and adds each comparison to the report on both judges.
+fn show_judge_differences(
+    out: &mut impl Write,
+    aligned: &[AlignedJudge],
+    report: &mut [Json],
+    told: &AnalysisOutputArgs,
+) -> anyhow::Result<()> {
+    for judges in aligned.chunk_by(|a, b| a.criterion == b.criterion) {
+        let agreement: Vec<AgreementByItem> = judges.iter().map(|judge| judge.agreement.clone()).collect();
+        let differences = compare_judges(&agreement, told.seed);
+        if differences.is_empty() {
+            continue;
+        }
+        for judge in judges {
+            let is_of_judge = |difference: &&JudgeDifference| {
+                let (first, second) = &difference.judges;
+                *first == judge.agreement.judge || *second == judge.agreement.judge
+            };
+            let own: Vec<&JudgeDifference> = differences.iter().filter(is_of_judge).collect();
+            report[judge.row]["comparisons"] = json!(own);
+        }
+        if told.json {
+            continue;
+        }
+        let p_name = if differences.len() == 1 { "p-value" } else { "p-value (Holm)" };
+        for difference in differences.iter().take(MOST_COMPARISONS) {
+            show_judge_difference(out, &judges[0].criterion, difference, p_name)?;
+        }
+        if MOST_COMPARISONS < differences.len() {
+            let n_more = differences.len() - MOST_COMPARISONS;
+            writeln!(out, "… and {n_more} more comparisons; --json prints all of them.\n")?;
+        }
+    }
+    Ok(())
+}
+
+fn show_judge_difference(
+    out: &mut impl Write,
+    criterion: &str,
+    it: &JudgeDifference,
+    p_name: &str,
+) -> anyhow::Result<()> {
+    let (first, second) = &it.judges;
+    writeln!(
+        out,
+        "\x1b[1m{}\x1b[0m  {} compared with {} on {} that both graded",
+        printable_line(criterion),
+        printable_line(first),
+        printable_line(second),
+        plural(it.n_items, "candidate")
+    )?;
+    if let Some((of_first, of_second)) = it.agreement {
+        let p = if it.p < 0.001 { "< 0.001".to_owned() } else { format!("{:.3}", it.p) };
+        writeln!(out, "  {:<22}{of_first:>6.3} and {of_second:.3}", "agreement with people")?;
+        writeln!(out, "  {:<22}{}", "difference", format_measure(&it.difference))?;
+        writeln!(out, "  {p_name:<22}{p:>6}")?;
+    }
+    writeln!(out, "  {}\n", printable_line(&it.sentence()))?;
+    Ok(())
+}
+
 /// Rows are what most people say, columns what the judge says.
-fn show_confusion_matrix(out: &mut impl Write, it: &Alignment) -> anyhow::Result<()> {
-    let labels: Vec<String> =
-        it.confusion.labels.iter().map(|label| printable_line(label).chars().take(8).collect()).collect();
+fn show_confusion_matrix(
+    out: &mut impl Write,
+    rated: &CriterionRatings<'_>,
+    it: &Alignment,
+) -> anyhow::Result<()> {
+    let word = |label: &String| printable_line(rated.answer_word(label)).chars().take(8).collect::<String>();
+    let labels: Vec<String> = it.confusion.labels.iter().map(word).collect();
     let head: String = labels.iter().map(|label| format!("{label:>9}")).collect();
     writeln!(out, "  {:<14}\x1b[2mjudge\x1b[0m", "")?;
     writeln!(out, "  \x1b[2m{:<10}\x1b[0m{head}", "people")?;

@@ -50,7 +50,8 @@ enum MethodName {
 }
 
 pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutcome> {
-    let (people, machine) = (args.sides.people()?, args.sides.machine()?);
+    let machine = args.sides.machine()?;
+    let people = args.sides.people(&machine)?;
     let (humans, judged) = (&people.numbers, &machine.numbers);
     let both: Vec<(&String, f64, f64)> =
         judged.iter().filter_map(|(id, judge)| Some((id, *judge, *humans.get(id)?))).collect();

@@ -7,7 +7,7 @@ use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
 use jurist_core::report::{
     CaseChange, ChangeFilter, RunTally, build_comparison_forest, comparison_markdown, list_case_changes,
-    reasons, regression_lines, variant_in_words,
+    regression_lines, variant_in_words,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare_runs};
@@ -16,7 +16,7 @@ use super::CommandOutcome;
 use super::case_changes::{show_case_change, write_case_change_markdown};
 use super::gates::RunGateArgs;
 use super::judging::wait_for;
-use super::reporting::printable_line;
+use super::reporting::{last_line_reason, list_case_reasons, printable_line};
 use super::stored_runs::StoredRuns;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
@@ -190,7 +190,7 @@ pub fn show_comparison(
         .collect();
     let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
     if !rows.is_empty() {
-        let title = format!("{:<width$}  before  after  difference", plural(compared.n_cases, "case"));
+        let title = format!("{:<width$}  cases  before  after  difference", "");
         writeln!(out, "\x1b[1m{title}\x1b[0m")?;
     }
     for (name, it) in rows {
@@ -207,8 +207,8 @@ pub fn show_comparison(
         let name: String = printable_line(name).chars().take(width).collect();
         writeln!(
             out,
-            "{name:<width$}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m",
-            it.before, it.after, it.difference
+            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m",
+            it.n, it.before, it.after, it.difference
         )?;
     }
     if let Some(after) = after {
@@ -225,7 +225,7 @@ pub fn show_comparison(
         .map(|(n, why)| format!("{} {why}", plural(*n, "case")))
         .collect();
     if !left_out.is_empty() {
-        writeln!(out, "left out: {}", left_out.join(", "))?;
+        writeln!(out, "left out of score and pass rate: {}", left_out.join(", "))?;
     }
     for text in regression_lines(&compared.regressions) {
         writeln!(out, "{}", printable_line(&text))?;
@@ -244,11 +244,12 @@ pub fn show_comparison(
 fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
     let worse = compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
     let worse: BTreeSet<&str> = worse.map(|status_change| status_change.case.as_str()).collect();
+    let last_reason = last_line_reason(after);
     let why: BTreeMap<String, Vec<String>> = after
         .results
         .iter()
         .filter(|result| worse.contains(result.case.as_str()))
-        .map(|result| (result.case.clone(), reasons(after, &result)))
+        .map(|result| (result.case.clone(), list_case_reasons(after, &result, last_reason.as_deref())))
         .collect();
     for change in &compared.changed {
         let colour = match change.after {

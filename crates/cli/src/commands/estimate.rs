@@ -48,7 +48,7 @@ pub struct EstimateArgs {
 
 pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcome> {
     let machine = args.sides.machine()?;
-    let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people()?) };
+    let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people(&machine)?) };
     let quantity =
         args.pass_mark.map_or(EstimatedQuantity::Mean, |pass_mark| EstimatedQuantity::PassRate { pass_mark });
     let found = compare_estimators(&match_labels_to_scores(&machine, people.as_ref()), quantity);

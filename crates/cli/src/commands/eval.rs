@@ -15,11 +15,13 @@ use jurist_core::quantity::plural;
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed};
 use jurist_core::suite::{Case, CaseTarget, Judge, Suite};
+use jurist_engine::agent::RunSetupError;
 use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::execute::build_grading_jobs;
 use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
 use jurist_engine::load::{LoadOptions, SuiteFiles};
 use jurist_engine::load_script::ScriptPolicy;
+use jurist_engine::permission::NotPermitted;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
@@ -280,7 +282,7 @@ fn require_cases(suite: &Suite, wanted: &[String]) -> anyhow::Result<()> {
 }
 
 /// What keeps cases of a suite that was read without a fault from being run, each with where the case is written: a
-/// target, a model or a server that nobody knows. Programs are taken to be allowed.
+/// target, a model or a server that is unknown. Programs are taken to be allowed.
 pub(super) async fn plan_problems(
     file: &Path,
     suite: Suite,
@@ -292,6 +294,24 @@ pub(super) async fn plan_problems(
     let part = RunScope::default();
     let (loaded, plan) = prepare(&args, suite, settings, (file, part), &CaseSelection::default()).await?;
     Ok(loaded.find_all_problems(&args, &plan, &mut loaded.new_judges()))
+}
+
+/// Programs, servers and addresses for which a run of a suite needs --allow-commands, each once.
+pub(super) async fn list_programs(
+    file: &Path,
+    suite: Suite,
+    settings: ProjectSettings,
+) -> anyhow::Result<Vec<String>> {
+    let flags = ["--trust-settings", "--"].map(OsString::from);
+    let args = EvalArgs::from_flags(flags.into_iter().chain([file.as_os_str().to_owned()]))?;
+    let part = RunScope::default();
+    let (loaded, plan) = prepare(&args, suite, settings, (file, part), &CaseSelection::default()).await?;
+    let (mut programs, mut prepared) = (RefusedPrograms::default(), loaded.new_judges());
+    for unit in &plan.units {
+        let refused = loaded.find_problems(&args, unit, &mut prepared).refused;
+        programs.add(&loaded, unit, refused);
+    }
+    Ok(programs.all.iter().map(|known| known.refusal.what().to_owned()).collect())
 }
 
 /// The plan of a suite, and everything that runs and judges it.
@@ -407,36 +427,112 @@ impl PreparedEval<'_> {
     }
 
     /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
-    fn find_problems(&self, args: &EvalArgs, unit: &PlanUnit, prepared: &mut PreparedJudges) -> Vec<String> {
-        let judging = self
-            .judges_for_unit(args, unit, prepared)
-            .and_then(|judges| args.running.judging.check_prices(&judges, unit.calls))
-            .err()
-            .map(|error| format!("{error:#}"));
+    fn find_problems(&self, args: &EvalArgs, unit: &PlanUnit, prepared: &mut PreparedJudges) -> UnitProblems {
+        let mut problems = UnitProblems::default();
         let case = unit.cell.case().expect("it was filled when it was planned");
-        let running = if case.candidate.is_given() { None } else { self.resources.agents.check(&case).err() };
-        let checks = unit.cell.template().rubric.external_checks();
-        let is_allowed = args.running.judging.allow_commands;
-        let refused = checks.filter_map(|check| permit_check(is_allowed, &check.check).err());
-        let refused = refused.map(|error| error.to_string());
-        running.map(|error| error.to_string()).into_iter().chain(judging).chain(refused).collect()
-    }
-
-    /// What keeps units of a plan from being run or judged, each with where its case is written.
-    fn find_all_problems(&self, args: &EvalArgs, plan: &Plan, prepared: &mut PreparedJudges) -> Vec<String> {
-        let mut all = Vec::new();
-        for unit in &plan.units {
-            let case = unit.cell.template();
-            let origin =
-                case.origin.as_ref().map_or_else(|| self.file.display().to_string(), ToString::to_string);
-            for problem in self.find_problems(args, unit, prepared) {
-                let problem = format!("{origin}: `{}`: {problem}", case.name);
-                if !all.contains(&problem) {
-                    all.push(problem);
-                }
+        if !case.candidate.is_given() {
+            match self.resources.agents.check(&case) {
+                Ok(()) => {}
+                Err(RunSetupError::NotPermitted(refused)) => problems.refused.push(refused),
+                Err(error) => problems.others.push(error.to_string()),
             }
         }
-        all
+        let judging = self
+            .judges_for_unit(args, unit, prepared)
+            .and_then(|judges| args.running.judging.check_prices(&judges, unit.calls));
+        if let Err(error) = judging {
+            match error.downcast::<NotPermitted>() {
+                Ok(refused) => problems.refused.push(refused),
+                Err(error) => problems.others.push(format!("{error:#}")),
+            }
+        }
+        let checks = unit.cell.template().rubric.external_checks();
+        let is_allowed = args.running.judging.allow_commands;
+        problems.refused.extend(checks.filter_map(|check| permit_check(is_allowed, &check.check).err()));
+        problems
+    }
+
+    /// What keeps units of a plan from being run or judged, each with where its case is written. All that needs
+    /// --allow-commands is one problem.
+    fn find_all_problems(&self, args: &EvalArgs, plan: &Plan, prepared: &mut PreparedJudges) -> Vec<String> {
+        let (mut refused, mut others) = (RefusedPrograms::default(), Vec::new());
+        for unit in &plan.units {
+            let problems = self.find_problems(args, unit, prepared);
+            for problem in problems.others {
+                let problem = format!("{}: {problem}", self.place_of(unit));
+                if !others.contains(&problem) {
+                    others.push(problem);
+                }
+            }
+            refused.add(self, unit, problems.refused);
+        }
+        refused.message(self.file).into_iter().chain(others).collect()
+    }
+
+    /// Where the case of a unit is written: the file, the line and the name.
+    fn place_of(&self, unit: &PlanUnit) -> String {
+        format!("{}: `{}`", self.origin_of(unit), unit.cell.template().name)
+    }
+
+    fn origin_of(&self, unit: &PlanUnit) -> String {
+        let origin = unit.cell.template().origin.as_ref();
+        origin.map_or_else(|| self.file.display().to_string(), ToString::to_string)
+    }
+
+    /// Why a check of a rubric cannot compare meanings, if one does.
+    fn find_embedding_problem(&self, rubric: &Rubric) -> Option<String> {
+        let embedders = &self.resources.embedders;
+        let error = rubric.embedding_models().find_map(|model| embedders.check(&model).err());
+        error.map(|error| error.to_string())
+    }
+}
+
+/// What keeps a unit from being run or judged as it is written.
+#[derive(Default)]
+struct UnitProblems {
+    /// What needs --allow-commands.
+    refused: Vec<NotPermitted>,
+    others: Vec<String>,
+}
+
+/// Programs, servers and addresses of a file that need --allow-commands, each once.
+#[derive(Default)]
+struct RefusedPrograms {
+    all: Vec<RefusedProgram>,
+}
+
+/// The first case that names a program.
+struct RefusedProgram {
+    refusal: NotPermitted,
+    origin: String,
+    place: String,
+}
+
+impl RefusedPrograms {
+    fn add(&mut self, loaded: &PreparedEval<'_>, unit: &PlanUnit, refused: Vec<NotPermitted>) {
+        for refusal in refused {
+            if !self.all.iter().any(|known| known.refusal == refusal) {
+                let (origin, place) = (loaded.origin_of(unit), loaded.place_of(unit));
+                self.all.push(RefusedProgram { refusal, origin, place });
+            }
+        }
+    }
+
+    /// One message about all of them.
+    fn message(&self, file: &Path) -> Option<String> {
+        match self.all.as_slice() {
+            [] => None,
+            [only] => Some(format!("{}: {}", only.place, only.refusal)),
+            several => {
+                let named =
+                    several.iter().map(|known| format!("{} ({})", known.refusal.what(), known.origin));
+                Some(format!(
+                    "{}: the file names {}; pass --allow-commands to allow them, if you trust the file",
+                    file.display(),
+                    named.collect::<Vec<_>>().join(", ")
+                ))
+            }
+        }
     }
 }
 
@@ -463,6 +559,7 @@ fn explain_eval_plan(
     let (mut sum, mut costs) = (CallRange::default(), Some((0.0, 0.0)));
     let mut prepared = loaded.new_judges();
     let (mut most_tokens, mut n_wrong) = (0.0, 0);
+    let mut refused = RefusedPrograms::default();
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
         let problems = loaded.find_problems(args, unit, &mut prepared);
@@ -487,10 +584,9 @@ fn explain_eval_plan(
         writeln!(out, "  {}", unit.name)?;
         writeln!(
             out,
-            "      {} · {rubric} · {judges} · {} · {}",
+            "      {} · {rubric} · {judges} · {}",
             describe_answer_source(&case),
-            format_call_range(unit.calls),
-            format_cost_range(cost)
+            describe_expected_calls(unit.calls, None, cost)
         )?;
         let missing = bench
             .iter()
@@ -498,9 +594,14 @@ fn explain_eval_plan(
             .find_map(|judge_model| judge_model.line.model.missing_key());
         let missing =
             missing.filter(|_| 0 < unit.calls.most).map(|missing| format!("will not be graded: {missing}"));
-        n_wrong += usize::from(!problems.is_empty());
-        for problem in problems.into_iter().map(|problem| format!("cannot be run: {problem}")).chain(missing)
-        {
+        let embedding = loaded.find_embedding_problem(&case.rubric);
+        let embedding = embedding.map(|problem| format!("will not be graded: {problem}"));
+        let needs_flag = (!problems.refused.is_empty()).then(|| "needs --allow-commands".to_owned());
+        let reasons: Vec<String> = needs_flag.into_iter().chain(problems.others).collect();
+        n_wrong += usize::from(!reasons.is_empty());
+        refused.add(loaded, unit, problems.refused);
+        let reasons = reasons.into_iter().map(|reason| format!("cannot be run: {reason}"));
+        for problem in reasons.chain(missing).chain(embedding) {
             writeln!(out, "      \x1b[33m{}\x1b[0m", printable_line(&problem))?;
         }
         sum = sum.plus(unit.calls);
@@ -508,13 +609,15 @@ fn explain_eval_plan(
     }
     writeln!(
         out,
-        "{} · {} · up to {most_tokens:.0} tokens · {}; estimate, without repair turns and without the agents' own calls",
+        "{} · {}; estimate, without repair turns and without the agents' own calls",
         plural(plan.units.len(), "unit"),
-        format_call_range(sum),
-        format_cost_range(costs)
+        describe_expected_calls(sum, Some(most_tokens), costs)
     )?;
     if 0 < n_wrong {
         writeln!(out, "{n_wrong} of {} cannot be run as written", plural(plan.units.len(), "unit"))?;
+    }
+    if let Some(message) = refused.message(loaded.file) {
+        writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(&message))?;
     }
     Ok(())
 }
@@ -540,6 +643,15 @@ fn count_distinct_names(names: &[&str]) -> String {
     counted.into_iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// Calls, tokens and cost, such as `1 call · up to 754 tokens · about $0.0012`.
+fn describe_expected_calls(calls: CallRange, tokens: Option<f64>, cost: Option<(f64, f64)>) -> String {
+    if calls.most == 0 {
+        return "no calls".to_owned();
+    }
+    let tokens = tokens.map(|tokens| format!(" · up to {tokens:.0} tokens")).unwrap_or_default();
+    format!("{}{tokens} · {}", format_call_range(calls), format_cost_range(cost))
+}
+
 fn format_call_range(range: CallRange) -> String {
     match range {
         CallRange { least, most, .. } if least == most => plural(most as usize, "call"),
@@ -548,7 +660,7 @@ fn format_call_range(range: CallRange) -> String {
 }
 
 fn format_cost_range(cost: Option<(f64, f64)>) -> String {
-    let Some((least, most)) = cost else { return "price not known".to_owned() };
+    let Some((least, most)) = cost else { return "cost not known".to_owned() };
     let dollars = |value: f64| Usd::from_nanos((value * 1e9).round() as i64).to_string();
     if (least - most).abs() < 1e-9 {
         format!("about {}", dollars(most))

@@ -64,12 +64,14 @@ pub fn run_export_command(args: &ExportArgs) -> anyhow::Result<CommandOutcome> {
                 !out.is_terminal() || matches!(format, GradeExportFormat::Csv | GradeExportFormat::Jsonl),
                 "Parquet cannot be printed to a terminal; use --out grades.parquet"
             );
-            args.write(GradeExportWriter::new(format, out)?)?;
+            args.write(&args.read_sources()?, GradeExportWriter::new(format, out)?)?;
         }
         Some(path) => {
+            // Read before the file is created, so that nothing is left behind if there are no grades.
+            let sources = args.read_sources()?;
             let unwritable = || format!("cannot write `{}`", path.display());
             let file = std::fs::File::create(path).with_context(unwritable)?;
-            let n = args.write(GradeExportWriter::new(format, file)?).with_context(unwritable)?;
+            let n = args.write(&sources, GradeExportWriter::new(format, file)?).with_context(unwritable)?;
             writeln!(render::stdout(), "{} in {}", plural(n, "grade"), path.display())?;
         }
     }
@@ -77,16 +79,33 @@ pub fn run_export_command(args: &ExportArgs) -> anyhow::Result<CommandOutcome> {
 }
 
 impl ExportArgs {
-    /// How many there were.
-    fn write(&self, mut table: GradeExportWriter<impl Write + Send>) -> anyhow::Result<usize> {
+    /// The grades of the files; empty if the grades of the database are exported, which are read page by page.
+    fn read_sources(&self) -> anyhow::Result<Vec<GradeSource>> {
         if self.files.is_empty() {
-            return wait_for(self.write_stored(table));
+            anyhow::ensure!(
+                self.place.exists(),
+                "there is no database at `{}`; give a FILE",
+                self.place.url()
+            );
+            return Ok(Vec::new());
         }
         let mut sources = sources(&self.files)?;
         if let Some(task) = &self.task {
             keep_task(&mut sources, Some(task))?;
         }
         sources.iter_mut().for_each(GradeSource::expand_parts);
+        Ok(sources)
+    }
+
+    /// How many there were.
+    fn write(
+        &self,
+        sources: &[GradeSource],
+        mut table: GradeExportWriter<impl Write + Send>,
+    ) -> anyhow::Result<usize> {
+        if self.files.is_empty() {
+            return wait_for(self.write_stored(table));
+        }
         let rows: Vec<GradeRow<'_>> = sources.iter().flat_map(GradeSource::rows).collect();
         for some in rows.chunks(BATCH) {
             table.add(some)?;
@@ -97,7 +116,6 @@ impl ExportArgs {
 
     /// A page in memory at a time.
     async fn write_stored(&self, mut table: GradeExportWriter<impl Write + Send>) -> anyhow::Result<usize> {
-        anyhow::ensure!(self.place.exists(), "there is no database at `{}`; give a FILE", self.place.url());
         let store = self.place.open().await?;
         let project = project_of(&store, self.project.as_deref()).await?;
         let (mut n, mut n_erased, mut after) = (0, 0, None);

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::candidate::JudgeInput;
+use jurist_core::candidate::{JudgeInput, RecordField, record_field};
 use jurist_core::grade::{
     Grade, GradesFileLine, MetadataFields, Outcome, SampledCandidate, ShortGrade, list_ungraded_questions,
-    read_grade_table, step_grades, with_parts,
+    read_labels_table, step_grades, with_parts,
 };
 use jurist_core::quantity::plural;
 use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_scales, grade_rows};
@@ -35,7 +35,7 @@ pub struct AnalysisOutputArgs {
     pub seed: u64,
 }
 
-/// People beside a judge, on one criterion; the same for every command that learns from the one about the other.
+/// People and a judge on one criterion; the same for every command that learns from the one about the other.
 #[derive(Debug, clap::Args)]
 pub struct HumanJudgeArgs {
     /// Human grades of at least some of the candidates
@@ -44,6 +44,9 @@ pub struct HumanJudgeArgs {
     /// Judge grades
     #[arg(long, value_name = "FILE", required = true)]
     pub judge: Vec<PathBuf>,
+    /// Judge to use, by its name; required if the data has several
+    #[arg(long, value_name = "NAME")]
+    grader: Option<String>,
     /// Criterion to use; required if the data has several
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
@@ -56,20 +59,48 @@ pub struct HumanJudgeArgs {
 }
 
 impl HumanJudgeArgs {
-    pub fn people(&self) -> anyhow::Result<CandidateScores> {
-        self.of(&self.human)
+    /// Scores by people, for the judge's criterion if they graded it.
+    pub fn people(&self, machine: &CandidateScores) -> anyhow::Result<CandidateScores> {
+        let of_judge = std::slice::from_ref(&machine.criterion);
+        let read = read_grade_set(&self.human, self.task.as_deref(), of_judge)?;
+        let is_graded = read.grades.iter().any(|grade| grade.criterion == machine.criterion);
+        let wanted = self.criterion.as_ref().or(Some(&machine.criterion).filter(|_| is_graded));
+        let criterion = select_criterion(&read.grades, wanted.map(String::as_str))
+            .map_err(|error| read.explain_reading(error))?;
+        average_candidate_scores(&read.grades, criterion, None, self.scale)
     }
 
     pub fn machine(&self) -> anyhow::Result<CandidateScores> {
-        self.of(&self.judge)
+        // The annotation task is that of people.
+        let task = self.task.as_deref().filter(|_| self.human.is_empty());
+        let read = read_grade_set(&self.judge, task, &[])?;
+        let criterion = select_criterion(&read.grades, self.criterion.as_deref())
+            .map_err(|error| read.explain_reading(error))?;
+        self.ensure_one_judge(&read.grades, criterion)?;
+        average_candidate_scores(&read.grades, criterion, self.grader.as_deref(), self.scale)
     }
 
-    fn of(&self, files: &[PathBuf]) -> anyhow::Result<CandidateScores> {
-        average_candidate_scores(
-            &read_grade_files(files, self.task.as_deref())?,
-            self.criterion.as_deref(),
-            self.scale,
-        )
+    /// Refuses scores of several judges: their mean is the score of no judge.
+    fn ensure_one_judge(&self, grades: &[Grade], criterion: &str) -> anyhow::Result<()> {
+        let is_scored =
+            |grade: &&Grade| grade.criterion == criterion && matches!(grade.outcome, Outcome::Scored { .. });
+        let judges: BTreeSet<&str> =
+            grades.iter().filter(is_scored).map(|grade| grade.grader.name.as_str()).collect();
+        let listed = || judges.iter().map(|judge| printable_line(judge)).collect::<Vec<_>>().join(", ");
+        match &self.grader {
+            Some(name) => anyhow::ensure!(
+                judges.contains(name.as_str()),
+                "`{criterion}` has no scores by `{name}`; there are scores by {}",
+                listed()
+            ),
+            None => anyhow::ensure!(
+                judges.len() < 2,
+                "`{criterion}` has scores by {} judges; choose one with --grader: {}",
+                judges.len(),
+                listed()
+            ),
+        }
+        Ok(())
     }
 }
 
@@ -78,12 +109,16 @@ pub struct GradeSource {
     /// As it was named.
     pub name: String,
     held: GradeSourceContents,
+    /// The beginning of each candidate's text, where the source has texts apart from the fields of grades.
+    texts: BTreeMap<String, String>,
+    /// How a table that names no criterion was read, and what to add.
+    without_criterion: Option<String>,
 }
 
 enum GradeSourceContents {
     /// With everything that a run knows of them.
     Run(Box<Run>, Vec<CaseResult>),
-    /// With what stood beside them.
+    /// With the other fields of their records.
     Grades(Vec<(Grade, MetadataFields)>),
     /// Not read yet.
     Lines(Arc<str>),
@@ -95,18 +130,37 @@ pub enum SourceGrade<'a> {
     Row(GradeRow<'a>),
 }
 
-impl GradeSourceContents {
-    fn of(run: Run) -> Self {
-        let results = run
-            .results
-            .iter()
-            .map(|result| CaseResult { material: JudgeInput::default(), ..result })
-            .collect();
-        Self::Run(Box::new(run), results)
-    }
-}
-
 impl GradeSource {
+    fn new(name: String, held: GradeSourceContents) -> Self {
+        Self { name, held, texts: BTreeMap::new(), without_criterion: None }
+    }
+
+    /// Of the candidates, only the beginning of their texts is kept.
+    fn of_run(name: String, run: Run) -> Self {
+        let mut texts = BTreeMap::new();
+        let without_material = |result: CaseResult| {
+            if let Some(text) = result.material.response.as_ref().or(result.material.diff.as_ref()) {
+                texts.insert(result.candidate.clone(), cut_candidate_text(text));
+            }
+            CaseResult { material: JudgeInput::default(), ..result }
+        };
+        let results = run.results.iter().map(without_material).collect();
+        Self { texts, ..Self::new(name, GradeSourceContents::Run(Box::new(run), results)) }
+    }
+
+    /// The beginning of each candidate's text, as far as the source has it.
+    fn candidate_texts(&self) -> BTreeMap<String, String> {
+        let mut texts = self.texts.clone();
+        if let GradeSourceContents::Grades(all) = &self.held {
+            for (grade, fields) in all {
+                if let Some(text) = find_response_field(fields) {
+                    texts.entry(grade.candidate.clone()).or_insert_with(|| cut_candidate_text(text));
+                }
+            }
+        }
+        texts
+    }
+
     pub fn rows(&self) -> Box<dyn Iterator<Item = GradeRow<'_>> + '_> {
         match &self.held {
             GradeSourceContents::Run(run, results) => {
@@ -145,7 +199,7 @@ impl GradeSource {
             if text.contains("\"criteria_ratings\"") || text.contains("\"questions\""))
     }
 
-    /// Names the questions of forms whose answers are no grades, so that nobody misses them in silence.
+    /// Names the questions of forms whose answers are not grades, so that users know what is left out.
     pub fn note_ungraded_questions(&self) {
         let GradeSourceContents::Lines(text) = &self.held else { return };
         if !self.has_forms() {
@@ -166,7 +220,8 @@ impl GradeSource {
         let lines = text.lines().enumerate().filter(|line| !line.1.trim().is_empty());
         let grades =
             lines.map(|(at, line)| parse_source_line(line, at, &self.name)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { held: GradeSourceContents::Grades(grades.into_iter().flatten().collect()), ..self })
+        let texts = text.lines().filter_map(read_candidate_text).collect();
+        Ok(Self { held: GradeSourceContents::Grades(grades.into_iter().flatten().collect()), texts, ..self })
     }
 
     fn into_grades(self) -> Vec<Grade> {
@@ -199,6 +254,34 @@ fn parse_source_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(G
     let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
     let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
     Ok(of_line.into_iter().chain(steps).map(|grade| (grade, fields.clone())).collect())
+}
+
+/// The candidate of a line that holds its text and no grade, and where the text begins.
+fn read_candidate_text(line: &str) -> Option<(String, String)> {
+    let is_possible = line.contains("\"response\"") && !line.contains("\"criterion\"");
+    match is_possible.then(|| GradesFileLine::parse(line))? {
+        Ok(GradesFileLine::Candidate { id, response }) => Some((id, cut_candidate_text(&response))),
+        _ => None,
+    }
+}
+
+/// The text of a candidate among the further fields of its grade, such as a column `answer` of a table.
+fn find_response_field(fields: &MetadataFields) -> Option<&str> {
+    let is_response = |name: &str| record_field(&name.to_lowercase()) == Some(RecordField::Response);
+    fields.iter().find_map(|(name, value)| value.as_str().filter(|_| is_response(name.as_str())))
+}
+
+/// Characters of a candidate's text that are shown.
+const CANDIDATE_TEXT: usize = 100;
+
+/// The beginning of a candidate's text, on one line.
+fn cut_candidate_text(text: &str) -> String {
+    let start: String = text.chars().take(4 * CANDIDATE_TEXT).collect();
+    let line = start.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= CANDIDATE_TEXT {
+        return line;
+    }
+    line.chars().take(CANDIDATE_TEXT).chain(['…']).collect()
 }
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
@@ -267,21 +350,60 @@ pub fn read_with_scales(
     paths: &[PathBuf],
     task: Option<&str>,
 ) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let mut sources = sources(paths)?;
+    let read = read_grade_set(paths, task, &[])?;
+    Ok((read.grades, read.scales))
+}
+
+/// Grades of several sources, and what else these say.
+#[derive(Default)]
+pub struct GradeSet {
+    pub grades: Vec<Grade>,
+    pub scales: DeclaredScales,
+    /// The beginning of each candidate's text, as far as a source has it.
+    pub texts: BTreeMap<String, String>,
+    /// How each table that names no criterion was read, and what to add.
+    pub without_criterion: Vec<String>,
+}
+
+impl GradeSet {
+    /// Adds to an error about criteria how tables that name none were read.
+    fn explain_reading(&self, error: anyhow::Error) -> anyhow::Error {
+        match self.without_criterion.as_slice() {
+            [] => error,
+            tables => anyhow::anyhow!("{error}; {}", tables.join("; ")),
+        }
+    }
+}
+
+/// Reads grades. In tables, a column with the name of one of the criteria holds labels of that criterion.
+pub fn read_grade_set(
+    paths: &[PathBuf],
+    task: Option<&str>,
+    criteria: &[String],
+) -> anyhow::Result<GradeSet> {
+    let mut sources = load_sources(paths, criteria)?;
     keep_task(&mut sources, task)?;
-    let mut scales = DeclaredScales::new();
+    let mut read = GradeSet::default();
     for source in &sources {
         match &source.held {
-            GradeSourceContents::Run(run, _) => scales.extend(declared_scales(run)),
+            GradeSourceContents::Run(run, _) => read.scales.extend(declared_scales(run)),
             GradeSourceContents::Grades(all) => {
-                scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade)));
+                read.scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade)));
             }
             GradeSourceContents::Lines(_) => {}
         }
+        read.texts.extend(source.candidate_texts());
+        read.without_criterion.extend(source.without_criterion.clone());
     }
-    let grades: Vec<Grade> = sources.into_iter().flat_map(GradeSource::into_grades).collect();
-    anyhow::ensure!(!grades.is_empty(), "{}", no_grades(paths));
-    Ok((grades, scales))
+    read.grades = sources.into_iter().flat_map(GradeSource::into_grades).collect();
+    anyhow::ensure!(!read.grades.is_empty(), "{}", no_grades(paths));
+    Ok(read)
+}
+
+/// The names of the criteria that were graded.
+pub fn list_criteria(grades: &[Grade]) -> Vec<String> {
+    let names: BTreeSet<&String> = grades.iter().map(|grade| &grade.criterion).collect();
+    names.into_iter().cloned().collect()
 }
 
 /// The scales of grades that say both their number and where it lies between the ends of its scale. A criterion whose
@@ -310,50 +432,92 @@ fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScale
 
 /// The same with where each of them comes from.
 pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
-    let all = open_sources(paths)?.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
+    load_sources(paths, &[])
+}
+
+fn load_sources(paths: &[PathBuf], criteria: &[String]) -> anyhow::Result<Vec<GradeSource>> {
+    let opened = open_sources_of_criteria(paths, criteria)?;
+    let all = opened.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
     anyhow::ensure!(all.iter().any(|it| it.rows().next().is_some()), "{}", no_grades(paths));
     Ok(all)
 }
 
 /// The same, with files of lines as they are.
 pub fn open_sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
+    open_sources_of_criteria(paths, &[])
+}
+
+fn open_sources_of_criteria(paths: &[PathBuf], criteria: &[String]) -> anyhow::Result<Vec<GradeSource>> {
     wait_for(async {
         let (runs, mut all) = (StoredRuns::default(), Vec::new());
-        for path in paths {
-            let name = path.display().to_string();
-            let held = open_grade_source(path, &name, &runs).await?;
-            all.push(GradeSource { name, held });
+        for path in expand_folders(paths)? {
+            all.push(open_grade_source(&path, &runs, criteria).await?);
         }
         Ok(all)
     })
 }
 
+/// Replaces each folder by the .jsonl files in it, by name: the output folder of an annotation task has one per person.
+fn expand_folders(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in paths {
+        let name = path.display().to_string();
+        if !path.is_dir() || StoredGradeKind::from_name(&name).is_some() {
+            all.push(path.clone());
+            continue;
+        }
+        let entries = std::fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let entries = entries.with_context(|| format!("cannot read `{name}`"))?;
+        let mut files: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+        anyhow::ensure!(!files.is_empty(), "`{name}` is a folder without .jsonl files");
+        files.sort();
+        all.extend(files);
+    }
+    Ok(all)
+}
+
+/// Says that there are no grades, and where labels come from.
 pub fn no_grades(paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-    format!("there are no grades in {}", names.join(", "))
+    let is_labels = |path: &PathBuf| path.as_os_str() == "labels" && !path.is_file();
+    let hint = if paths.iter().any(is_labels) {
+        "; annotation tasks make labels: an answer that at least two people gave and no one contradicted, or a decision on the page Disputes"
+    } else {
+        ""
+    };
+    format!("there are no grades in {}{hint}", names.join(", "))
 }
 
 async fn open_grade_source(
     path: &Path,
-    name: &str,
     runs: &StoredRuns,
-) -> anyhow::Result<GradeSourceContents> {
+    criteria: &[String],
+) -> anyhow::Result<GradeSource> {
+    let name = path.display().to_string();
     let is_file = path.is_file() || name == "-";
-    if let Some(which) = StoredGradeKind::from_name(name).filter(|_| !is_file) {
-        return Ok(GradeSourceContents::Grades(runs.load_stored_grades(which).await?));
+    if let Some(which) = StoredGradeKind::from_name(&name).filter(|_| !is_file) {
+        let grades = runs.load_stored_grades(which).await?;
+        return Ok(GradeSource::new(name, GradeSourceContents::Grades(grades)));
     }
     if !is_file || path.extension().is_some_and(|extension| extension == "json") {
-        return Ok(GradeSourceContents::of(runs.load(name).await?));
+        let run = runs.load(&name).await?;
+        return Ok(GradeSource::of_run(name, run));
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|extension| extension == "csv" || extension == "tsv") {
-        let table = read_grade_table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?;
+        // Labels of one person in a table that does not name the person have the name of the file.
+        let person = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        let table = read_labels_table(&text, delimiter(path), criteria, &person)
+            .with_context(|| format!("`{name}`"))?;
         if let Some(reading) = &table.reading {
             render::print_note(&format!("`{name}` is {reading}"));
         }
-        return Ok(GradeSourceContents::Grades(table.grades));
+        let without_criterion = table.without_criterion.map(|reading| format!("`{name}` is {reading}"));
+        let read = GradeSource::new(name, GradeSourceContents::Grades(table.grades));
+        return Ok(GradeSource { without_criterion, ..read });
     }
-    Ok(GradeSourceContents::Lines(text))
+    Ok(GradeSource::new(name, GradeSourceContents::Lines(text)))
 }
 
 /// Grades of the criterion that is asked for. A picture has room for one.
@@ -393,6 +557,8 @@ pub struct CriterionRatings<'a> {
     pub n_repeated: usize,
     /// What is odd about the answers, in sentences.
     pub hints: Vec<String>,
+    /// The words for no and yes, where the answers are computed with as 0 and 1.
+    words: Option<[&'static str; 2]>,
 }
 
 impl CriterionRatings<'_> {
@@ -401,6 +567,15 @@ impl CriterionRatings<'_> {
         let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
         let said = |n| format!("{} excluded: only a grader's first grade of a candidate counts.", again(n));
         Some(self.n_repeated).filter(|n| 0 < *n).map(said)
+    }
+
+    /// An answer in the words of the data.
+    pub fn answer_word<'w>(&self, label: &'w str) -> &'w str {
+        match (self.words, label) {
+            (Some([no, _]), "0") => no,
+            (Some([_, yes]), "1") => yes,
+            _ => label,
+        }
     }
 
     /// Everything to know before the numbers.
@@ -431,6 +606,7 @@ pub fn group_ratings_by_criterion<'a>(
     let mut all = Vec::new();
     for criterion in order {
         let mut entries = entries.remove(criterion).unwrap_or_default();
+        let words = unify_yes_and_no(&mut entries);
         let mut hints = Vec::new();
         hints.extend(read_numbers(&mut entries));
         hints.extend(disjoint_answers_hint(&entries));
@@ -453,9 +629,32 @@ pub fn group_ratings_by_criterion<'a>(
             },
             _ => ratings,
         };
-        all.push(CriterionRatings { criterion, ratings, level, n_repeated, hints });
+        all.push(CriterionRatings { criterion, ratings, level, n_repeated, hints, words });
     }
     Ok(all)
+}
+
+/// Makes answers comparable that are yes or no in several spellings, such as yes and 1. Returns the words for no and yes
+/// in the spelling of the first answer, unless the answers are compared as they are written.
+fn unify_yes_and_no(entries: &mut [(&str, &str, Value)]) -> Option<[&'static str; 2]> {
+    if entries.iter().all(|(_, _, value)| matches!(value, Value::Number(_))) {
+        return None;
+    }
+    let meanings: BTreeSet<bool> =
+        entries.iter().map(|(_, _, value)| value.as_yes_or_no()).collect::<Option<_>>()?;
+    let spellings: BTreeSet<String> = entries.iter().map(|(_, _, value)| value.to_string()).collect();
+    let has_bools = entries.iter().any(|(_, _, value)| matches!(value, Value::Bool(_)));
+    if !has_bools && spellings.len() == meanings.len() {
+        return None;
+    }
+    let (_, _, first) = entries.first()?;
+    let words = first.no_and_yes();
+    for (_, _, value) in entries {
+        if let Some(is_yes) = value.as_yes_or_no() {
+            *value = Value::Bool(is_yes);
+        }
+    }
+    words
 }
 
 /// Takes numbers written as text for numbers, where all answers to a criterion are numbers, and says so.
@@ -539,7 +738,7 @@ pub fn parse_scale_ends(text: &str) -> Result<(f64, f64), String> {
 }
 
 /// An answer on 0..=1: as it was scored, or by the ends of its scale. What lies off a scale that was given is
-/// left out and counted; without one, nobody knows what it means.
+/// left out and counted; without a scale, its meaning is unknown.
 pub fn unit_score(
     grade: &Grade,
     scale: Option<(f64, f64)>,
@@ -599,14 +798,23 @@ pub struct CandidateScores {
 
 fn average_candidate_scores(
     grades: &[Grade],
-    criterion: Option<&str>,
+    criterion: &str,
+    grader: Option<&str>,
     scale: Option<(f64, f64)>,
 ) -> anyhow::Result<CandidateScores> {
-    let criterion = select_criterion(grades, criterion)?;
+    let is_meant =
+        |grade: &&Grade| grade.criterion == criterion && grader.is_none_or(|name| grade.grader.name == name);
+    let is_binary = scale.is_none() && grades.iter().filter(is_meant).all(has_yes_or_no);
     let (mut sums, mut n_off_scale) = (BTreeMap::<&str, (f64, f64)>::new(), 0);
-    for grade in grades.iter().filter(|grade| grade.criterion == criterion) {
+    for grade in grades.iter().filter(is_meant) {
         let sum = sums.entry(&grade.candidate).or_default();
-        if let Some(unit) = unit_score(grade, scale, &mut n_off_scale)? {
+        let unit = match &grade.outcome {
+            Outcome::Scored { value, unit: None } if is_binary => {
+                value.as_yes_or_no().map(|is_yes| f64::from(u8::from(is_yes)))
+            }
+            _ => unit_score(grade, scale, &mut n_off_scale)?,
+        };
+        if let Some(unit) = unit {
             (sum.0, sum.1) = (sum.0 + unit, sum.1 + 1.0);
         }
     }
@@ -614,6 +822,14 @@ fn average_candidate_scores(
     let scored = sums.iter().filter(|sum| 0.0 < sum.1.1);
     let numbers = scored.map(|(id, (sum, n))| ((*id).to_owned(), sum / n)).collect();
     Ok(CandidateScores { criterion: criterion.to_owned(), numbers, without, n_off_scale })
+}
+
+/// Whether a grade is yes or no in any spelling, or has no score.
+fn has_yes_or_no(grade: &Grade) -> bool {
+    match &grade.outcome {
+        Outcome::Scored { value, .. } => value.as_yes_or_no().is_some(),
+        _ => true,
+    }
 }
 
 /// The criterion that is asked for, or the only one.

@@ -463,6 +463,8 @@ fn describe_outcome(outcome: &Outcome) -> String {
         Outcome::NotApplicable => "does not apply".to_owned(),
         Outcome::Abstained { why } => format!("cannot tell: {why}"),
         Outcome::Failed { failure, detail } => format!("{}: {detail}", word(json!(failure))),
+        // The reason follows, and says what is missing.
+        Outcome::Deferred { why: Deferral::NoKey } => "not asked".to_owned(),
         Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),
     }
 }
@@ -470,9 +472,9 @@ fn describe_outcome(outcome: &Outcome) -> String {
 fn cost(spend: &Spend) -> String {
     let tokens = format!("{} tokens in, {} out", spend.tokens_in, spend.tokens_out);
     match spend.cost {
-        _ if spend.from_cache => "free: from the cache or a recording".to_owned(),
+        _ if spend.from_cache => "$0 (cached)".to_owned(),
         Some(cost) => format!("{cost} · {tokens}"),
-        None => format!("price not known · {tokens}"),
+        None => format!("cost not known · {tokens}"),
     }
 }
 

@@ -69,7 +69,7 @@ fn collector(redactor: &Redactor) -> Option<Collector> {
 pub struct Exporting(Option<Exporter>);
 
 impl Exporting {
-    /// Beside something else, and a moment longer for what is left.
+    /// Exports while a command runs, and a moment longer for the rest.
     pub async fn beside<T>(self, command: impl Future<Output = T>) -> T {
         let Some(exporter) = self.0 else { return command.await };
         let (stop, stopped) = watch::channel(false);

@@ -13,6 +13,8 @@ use jurist_core::suite::Suite;
 use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
+use super::eval::list_programs;
+use super::judging::wait_for;
 use super::reporting::printable_line;
 use super::{CommandOutcome, LoadingArgs};
 use crate::render;
@@ -43,7 +45,7 @@ pub struct MigrateArgs {
     loading: LoadingArgs,
 }
 
-/// Folders in which nobody keeps files of their own.
+/// Folders in which users keep no files of their own.
 const SKIPPED: [&str; 6] = ["node_modules", "target", "dist", ".git", ".jurist", "__pycache__"];
 /// A tree that is deeper is left alone.
 const MAX_DEPTH: usize = 16;
@@ -84,6 +86,10 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
         for message in &warnings {
             writeln!(out, "    differs: {message}")?;
         }
+        let programs = loaded.suite.as_ref().map(|suite| find_programs(file, suite, &loaded));
+        if let Some(programs) = programs.filter(|programs| !programs.is_empty()) {
+            writeln!(out, "    needs --allow-commands: {}", printable_line(&programs.join(", ")))?;
+        }
         match loaded.suite {
             Some(suite) => {
                 n_loaded += 1;
@@ -100,6 +106,14 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
     }
     writeln!(out, "{n_loaded} of {} load", n_loaded + n_refused)?;
     Ok(if n_refused == 0 { CommandOutcome::Passed } else { CommandOutcome::BadInput })
+}
+
+/// Programs that a run of the suite would start; none where its plan cannot be made.
+fn find_programs(file: &Path, suite: &Suite, loaded: &LoadedSuite) -> Vec<String> {
+    if suite.cases.is_empty() {
+        return Vec::new();
+    }
+    wait_for(list_programs(file, suite.clone(), loaded.settings.clone())).unwrap_or_default()
 }
 
 /// Grades the answers of a result file by the suite that they belong to, and shows which verdicts differ.

@@ -12,8 +12,8 @@ use serde_json::json;
 use super::CommandOutcome;
 use super::agree::{LevelName, format_measure};
 use super::grades::{
-    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, read_grade_files,
-    read_with_scales,
+    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, list_criteria,
+    read_grade_set, read_with_scales,
 };
 use super::reporting::printable_line;
 
@@ -57,13 +57,15 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         true => (None, args.task.as_deref()),
         false => (args.task.as_deref(), None),
     };
-    let truth =
-        if args.truth.is_empty() { Vec::new() } else { read_grade_files(&args.truth, task_of_truth)? };
+    let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
+    let truth = match args.truth.is_empty() {
+        true => Vec::new(),
+        false => read_grade_set(&args.truth, task_of_truth, &list_criteria(&grades))?.grades,
+    };
     let marked = truth.into_iter().map(|mut grade| {
         grade.grader.name.push_str(TRUTH);
         grade
     });
-    let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
     let all = filter_by_criterion(all, args.criterion.as_deref(), &args.told)?;
     let mut out = crate::render::stdout();

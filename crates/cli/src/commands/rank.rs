@@ -44,7 +44,7 @@ enum RankChartKind {
     Wins,
 }
 
-/// Words for a comparison that nobody won.
+/// Words for a comparison without a winner.
 const TIES: [&str; 6] = ["tie", "draw", "neither", "both", "equal", "none"];
 
 #[derive(Deserialize)]

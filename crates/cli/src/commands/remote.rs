@@ -42,7 +42,7 @@ impl EvalServerArgs {
     }
 }
 
-/// A server of Jurist, as somebody talks to it.
+/// A Jurist server, and the client that calls it.
 pub struct Remote {
     url: String,
     token: Option<String>,
@@ -115,7 +115,7 @@ impl Remote {
         running.report_run(&run, baseline.as_ref(), &told)
     }
 
-    /// The page of a run; none where nobody says in which project it is.
+    /// The page of a run; none if its project is unknown.
     pub async fn address(&self, id: RunId) -> Option<String> {
         let all = self.get("/projects").await.ok()?;
         let is_wanted = |value: &&Json| match &self.project {

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use jurist_core::report::RunBaseline;
+use jurist_core::report::{ReportContext, RunBaseline};
 use jurist_core::stats::compare_runs;
 
 use super::CommandOutcome;
@@ -45,6 +45,7 @@ pub fn run_report_command(args: &ReportArgs) -> anyhow::Result<CommandOutcome> {
     let compared = before.as_ref().map(|before| compare_runs(before, &run, run.seed));
     let baseline =
         before.as_ref().zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
+    let context = ReportContext { baseline, no_defer: false };
     for reporter in &args.reporter {
         if reporter.is_shown() {
             let mut out = crate::render::stdout();
@@ -52,7 +53,7 @@ pub fn run_report_command(args: &ReportArgs) -> anyhow::Result<CommandOutcome> {
             writeln!(out, "{}", format_run_summary(&run, Duration::ZERO, None, terminal_columns()))?;
             show_not_graded(&mut out, &run)?;
         }
-        reporter.write(&run, baseline)?;
+        reporter.write(&run, context)?;
     }
     Ok(CommandOutcome::Passed)
 }

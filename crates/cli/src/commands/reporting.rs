@@ -8,9 +8,9 @@ use anyhow::Context;
 use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    ReportFormat, Rubrics, RunBaseline, RunTally, case_notes, format_native_score, github_summary,
-    mean_run_score, parse_run_rubrics, reasons, render_compared, variant_in_words, verdict_grounds,
-    with_evidence,
+    ReportContext, ReportFormat, Rubrics, RunTally, case_notes, describe_deferral, format_native_score,
+    format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics, reasons, render_compared,
+    short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::stats::{Estimate, Trials, estimate_run_means, summarise_trials};
@@ -38,9 +38,14 @@ pub fn reporter(text: &str) -> Result<Reporter, String> {
 }
 
 impl Reporter {
-    /// Whether it takes the place of what is shown otherwise.
+    /// The reporter that is used where the command line names none for standard output.
+    pub fn pretty() -> Self {
+        Self { format: None, file: None }
+    }
+
+    /// Whether it writes to standard output.
     pub fn is_on_stdout(&self) -> bool {
-        self.file.is_none() && self.format.is_some()
+        self.file.is_none()
     }
 
     /// Whether it writes what was graded, and not only the grades.
@@ -96,9 +101,9 @@ impl Reporter {
         ReportFormat::ALL.iter().find(|it| Some(it.1) == self.format).map_or("pretty", |it| it.0)
     }
 
-    pub fn write(&self, run: &Run, baseline: Option<RunBaseline<'_>>) -> anyhow::Result<()> {
+    pub fn write(&self, run: &Run, context: ReportContext<'_>) -> anyhow::Result<()> {
         let text = match self.format {
-            Some(format) => render_compared(format, run, baseline),
+            Some(format) => render_compared(format, run, context),
             None if self.file.is_none() => return Ok(()),
             None => render_plain_text(run)?,
         };
@@ -108,7 +113,8 @@ impl Reporter {
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
             page.and_then(|mut file| {
-                file.write_all(github_summary(run, baseline.map(|baseline| baseline.compared)).as_bytes())
+                let compared = context.baseline.map(|baseline| baseline.compared);
+                file.write_all(github_summary(run, compared).as_bytes())
             })
             .context("cannot write the job summary")?;
         }
@@ -134,7 +140,7 @@ fn render_plain_text(run: &Run) -> anyhow::Result<String> {
     Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
 }
 
-/// Says what nobody graded, if anything, as the last that is said about a run.
+/// Prints which cases were not graded, if any; this is the last message about a run.
 pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
     if let Some(not_graded) = NotGraded::of(run) {
         writeln!(out, "\x1b[1;33m{}\x1b[0m", printable_line(&not_graded.statement))?;
@@ -142,7 +148,7 @@ pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Beside a name, a mark and a score find room in so many columns.
+/// Columns that a mark and a score need next to a name.
 const BESIDE_A_NAME: usize = 16;
 
 /// A reason that is longer than this is not told twice.
@@ -160,6 +166,7 @@ pub fn show_run(
     let room = columns.map(|column| column.saturating_sub(BESIDE_A_NAME).max(12));
     let width = room.map_or(width, |n| width.min(n));
     let rubrics = parse_run_rubrics(run);
+    let last_reason = last_line_reason(run);
     // What keeps one case from a verdict often keeps all of them from it.
     let mut said: BTreeMap<String, String> = BTreeMap::new();
     for result in run.results.iter() {
@@ -173,21 +180,21 @@ pub fn show_run(
             writeln!(out, "    note: {note}")?;
         }
         if verbose {
-            for ground in verdict_grounds(Some(run), &result) {
+            for ground in short_verdict_grounds(run, &result) {
                 writeln!(out, "    {}", printable_line(&ground))?;
             }
             show_answers(out, run, &result)?;
         } else if result.verdict.status != VerdictStatus::Pass {
-            let shared = obstacle(&result);
+            let shared = obstacle(&result).filter(|shared| Some(shared) != last_reason.as_ref());
             if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
                 writeln!(out, "    as `{first}`")?;
                 continue;
             }
             said.extend(shared.map(|shared| (shared, printable_line(&result.case))));
-            for reason in reasons(run, &result) {
+            for reason in list_case_reasons(run, &result, last_reason.as_deref()) {
                 writeln!(out, "    {}", printable_line(&reason))?;
             }
-            for evidence in imperfect_answer_quotes(&result) {
+            for evidence in imperfect_answer_quotes(run, &result) {
                 writeln!(out, "    {}", format_evidence(evidence))?;
             }
         } else if let Some(line) = describe_lost_criteria(run, &result) {
@@ -208,6 +215,23 @@ pub fn show_run(
         writeln!(out, "    flaky: {} passed {} of {}", printable_line(&it.case), it.passed, it.decided)?;
     }
     Ok(())
+}
+
+/// The most frequent reason for deferred cases if it is long. The last line about a run gives it with their number, so
+/// their own lines do not repeat it.
+pub fn last_line_reason(run: &Run) -> Option<String> {
+    let reason = NotGraded::of(run)?.reasons.into_iter().next()?.reason;
+    (LONG < reason.chars().count()).then_some(reason)
+}
+
+/// The reasons of a case, without the reason that the last line about the run gives for all deferred cases.
+pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&str>) -> Vec<String> {
+    let is_deferred = result.verdict.status == VerdictStatus::Deferred;
+    let shorten = |line: String| match last_reason.and_then(|reason| line.strip_suffix(reason)) {
+        Some(start) if is_deferred => start.trim_end_matches([' ', '—', ':']).to_owned(),
+        _ => line,
+    };
+    reasons(run, result).into_iter().map(shorten).collect()
 }
 
 /// The criteria of a case that passes although they have the worst answer or none.
@@ -246,7 +270,7 @@ fn obstacle(result: &CaseResult) -> Option<String> {
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     let (mark, colour) = status_mark(result.verdict.status);
     let pass_mark = run
-        .pass_mark(&result.rubric)
+        .shown_pass_mark(&result.rubric)
         .map(|pass_mark| format!(", pass mark {pass_mark:.2}"))
         .unwrap_or_default();
     writeln!(
@@ -255,7 +279,7 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
         printable_line(&result.case),
         score(result, &parse_run_rubrics(run))
     )?;
-    for ground in verdict_grounds(Some(run), result)
+    for ground in short_verdict_grounds(run, result)
         .into_iter()
         .chain(case_notes(result).iter().map(|note| format!("note: {note}")))
     {
@@ -283,6 +307,9 @@ fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
 
 /// Every answer with its reason and its quotes.
 fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
+    if let Some(why) = ungraded_reason(result) {
+        return Ok(writeln!(out, "    {}", printable_line(why))?);
+    }
     for grade in &result.grades {
         // A check answers whether something holds; where it must not hold, its worth is shown.
         let is_negated = grade.grader.kind == GraderKind::Check && run.is_negative(result, &grade.criterion);
@@ -299,11 +326,11 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             Outcome::NotApplicable => "does not apply".to_owned(),
             Outcome::Abstained { why } => format!("cannot assess: {why}"),
             Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
-            Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
+            Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
         };
         let said = with_evidence(grade, said);
         let reason = match grade.reason.as_str() {
-            "" => String::new(),
+            reason if said.ends_with(reason) => String::new(),
             reason => format!(" — {reason}"),
         };
         let by = &grade.grader.name;
@@ -330,7 +357,7 @@ fn format_evidence(evidence: &Evidence) -> String {
     format!("\x1b[2m“{}” {place}\x1b[0m", printable_line(&evidence.quote))
 }
 
-/// Beside its name, a mean, its interval and its cases take so many columns.
+/// Columns that a mean, its interval and its number of cases need next to a name.
 const BESIDE_A_MEAN: usize = 30;
 
 /// The mean of each criterion with its interval, where there are several cases.
@@ -356,9 +383,13 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
     Ok(())
 }
 
-/// Quotes that were found, for answers that are less than perfect.
-fn imperfect_answer_quotes(result: &CaseResult) -> impl Iterator<Item = &Evidence> {
-    let lacking = result.grades.iter().filter(|grade| grade.outcome.unit().is_some_and(|unit| unit < 1.0));
+/// Quotes that were found, for answers that are less than perfect and may have caused the verdict.
+fn imperfect_answer_quotes<'a>(run: &Run, result: &'a CaseResult) -> impl Iterator<Item = &'a Evidence> {
+    let lacking = result
+        .grades
+        .iter()
+        .filter(|grade| grade.outcome.unit().is_some_and(|unit| unit < 1.0))
+        .filter(move |grade| is_cause(run, result, &grade.criterion));
     lacking.flat_map(|grade| &grade.evidence).filter(|evidence| evidence.found.is_some()).take(3)
 }
 
@@ -381,11 +412,7 @@ pub fn format_run_summary(
         parts.push(format!("pass rate {:.0} % ({:.0} to {:.0})", rate * 100.0, low * 100.0, high * 100.0));
     }
     parts.extend(mean_run_score(run).map(|mean_run_score| format!("mean {mean_run_score:.2}")));
-    if run.spend.from_cache && run.spend.tokens_in == 0 {
-        parts.push("nothing paid".to_owned());
-    } else {
-        parts.extend(run.spend.cost.map(|usd| usd.to_string()));
-    }
+    parts.extend(format_run_cost(run).map(|cost| format!("cost {cost}")));
     if !took.is_zero() {
         parts.push(format!("{:.1} s", took.as_secs_f64()));
     }

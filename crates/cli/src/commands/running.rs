@@ -10,7 +10,7 @@ use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Usd, VerdictStatus};
 use jurist_core::plan::projected_calls;
 use jurist_core::redact::Redactor;
-use jurist_core::report::{RunBaseline, RunTally};
+use jurist_core::report::{ReportContext, RunBaseline, RunTally};
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed, Run, RunId, RunProvenance, RunResults};
 use jurist_core::stats::{Comparison, compare_runs};
@@ -343,6 +343,19 @@ impl RunExecutionArgs {
         }
     }
 
+    /// The reporters in the order of the command line. If none of them writes to standard output, `pretty` is the first
+    /// one; `--quiet` leaves this default out.
+    fn list_reporters(&self, suite_label: Option<&str>) -> Vec<Reporter> {
+        let mut reporters: Vec<Reporter> = match suite_label {
+            Some(label) => self.reporter.iter().map(|reporter| reporter.for_suite(label)).collect(),
+            None => self.reporter.clone(),
+        };
+        if !self.quiet && !reporters.iter().any(Reporter::is_on_stdout) {
+            reporters.insert(0, Reporter::pretty());
+        }
+        reporters
+    }
+
     /// Shows a run, writes its reports, and says how it ended.
     pub fn report_run(
         &self,
@@ -355,18 +368,11 @@ impl RunExecutionArgs {
             // What was left out on purpose is not missing.
             compared.regressions.undecided.retain(|undecided| undecided.after.is_some());
         }
-        let reporters: Vec<Reporter> = match &told.part.label {
-            Some(label) => self.reporter.iter().map(|reporter| reporter.for_suite(label)).collect(),
-            None => self.reporter.clone(),
-        };
+        let reporters = self.list_reporters(told.part.label.as_deref());
         let regressions = compared.as_ref().map(|comparison| &comparison.regressions);
         let decision = self.gates.decide(regressions, RunTally::of(run), told.n_units);
         let ended = command_outcome_for_run(run, told, self.gates.are_set(), decision.ended);
         let not_graded = NotGraded::of(run);
-        let is_shown = !self.quiet && !reporters.iter().any(Reporter::is_on_stdout);
-        if is_shown {
-            self.show(run, compared.as_ref(), told, &reporters)?;
-        }
         let mut last: Vec<String> = decision.reasons;
         if let Some(not_graded) = &not_graded {
             let hint = match ended {
@@ -375,18 +381,21 @@ impl RunExecutionArgs {
             };
             last.push(format!("{}{hint}", not_graded.statement));
         }
-        for text in last.iter().map(|text| printable_line(text)) {
-            match is_shown {
-                true => writeln!(render::stdout(), "\x1b[1;33m{text}\x1b[0m")?,
-                false => render::print_note(&text),
-            }
+        let last: Vec<String> = last.iter().map(|text| printable_line(text)).collect();
+        if !reporters.iter().any(Reporter::is_shown) {
+            last.iter().for_each(|text| render::print_note(text));
         }
         // One that cannot be written does not keep the others from it.
         let mut unwritten = false;
-        let compared_with =
-            baseline.zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
+        let baseline = baseline.zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
+        let context = ReportContext { baseline, no_defer: told.no_defer };
         for reporter in &reporters {
-            if let Err(error) = reporter.write(run, compared_with) {
+            if reporter.is_shown() {
+                self.show(run, compared.as_ref(), told, &reporters)?;
+                for text in &last {
+                    writeln!(render::stdout(), "\x1b[1;33m{text}\x1b[0m")?;
+                }
+            } else if let Err(error) = reporter.write(run, context) {
                 render::print_error(&format!("{error:#}"));
                 unwritten = true;
             }
@@ -435,7 +444,7 @@ impl RunExecutionArgs {
     }
 }
 
-/// Gates decide about cases that failed; what broke or was stopped ends the command as it always does.
+/// Gates decide about cases that failed; errors and interruptions end the command as without gates.
 fn command_outcome_for_run(
     run: &Run,
     told: &RunReportContext,

@@ -100,7 +100,7 @@ impl RunListArgs {
             commit: self.commit.clone(),
             author: self.author.clone(),
             tags: self.tag.clone(),
-            is_ended: false,
+            ..RunFilter::default()
         }
     }
 }

@@ -109,6 +109,7 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
         let owner = format!("{address}/p/{}/annotate/{}", owner_project_name(&app).await?, task.id);
         writeln!(out, "  results: {owner}/results")?;
         writeln!(out, "  disputes: {owner}/disputes")?;
+        writeln!(out, "  people: {owner}/people")?;
         if args.auth {
             tell_first_owner(&mut out, &app, &address).await?;
             let fragment = task_link(&app.store, project, &task, None, now).await?;

@@ -33,7 +33,7 @@ impl DatabaseArgs {
         self.store.clone().or_else(|| load::variable("JURIST_STORE")).unwrap_or_else(own)
     }
 
-    /// Whether there is one; of another machine's, nobody knows.
+    /// Whether the database exists; a database on a server is assumed to exist.
     pub fn exists(&self) -> bool {
         let url = self.url();
         url.contains("://") || Path::new(&url).exists()
@@ -109,7 +109,7 @@ enum StoreSubcommand {
     Check,
     /// Free the disk space of deleted rows
     Vacuum,
-    /// Print a link that creates an owner, if nobody can sign in
+    /// Print a link that creates an owner, if no owner can sign in
     OwnerLink {
         /// Public URL of the server
         #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8000")]

@@ -12,7 +12,7 @@ use super::CommandOutcome;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist trace show session.jsonl        Show the steps
+  jurist trace show session.jsonl        Show the messages
   jurist trace show run.json --depth 0   Show the main agent, fold sub-agents
   jurist trace stats runs.jsonl          Tool calls, errors, tokens and cost
   jurist trace convert run.json          One JSON line per trace
@@ -101,7 +101,7 @@ fn headline(format: TraceFormat, trace: &Trace) -> String {
     let n_errors =
         trace.steps.iter().flat_map(|step| &step.results).filter(|tool_result| tool_result.error).count();
     let mut parts =
-        vec![format.name().to_owned(), plural(trace.steps.len(), "step"), plural(n_calls, "tool call")];
+        vec![format.name().to_owned(), plural(trace.steps.len(), "message"), plural(n_calls, "tool call")];
     if 0 < n_errors {
         parts.push(plural(n_errors, "error"));
     }
@@ -136,10 +136,10 @@ fn colour_trace_lines(text: &str) -> String {
 
 fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Result<()> {
     let mut tools: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let (mut n_steps, mut n_said, mut usage, mut cost) =
+    let (mut n_messages, mut n_said, mut usage, mut cost) =
         (0, 0, jurist_core::candidate::Usage::default(), None);
     for (_, trace) in traces {
-        n_steps += trace.steps.len();
+        n_messages += trace.steps.len();
         n_said += trace.steps.iter().filter(|step| step.role == StepRole::Assistant).count();
         usage = usage.plus(trace.usage);
         cost = match (cost, trace.cost) {
@@ -162,8 +162,8 @@ fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Resul
         }
     }
     writeln!(out, "{:<28}{:>8}", "traces", traces.len())?;
-    writeln!(out, "{:<28}{:>8}", "steps", n_steps)?;
-    writeln!(out, "{:<28}{:>8}", "steps of the assistant", n_said)?;
+    writeln!(out, "{:<28}{:>8}", "messages", n_messages)?;
+    writeln!(out, "{:<28}{:>8}", "messages of the assistant", n_said)?;
     if !usage.is_nothing() {
         writeln!(out, "{:<28}{:>8}", "tokens in", usage.input)?;
         writeln!(out, "{:<28}{:>8}", "tokens in, cached", usage.cached)?;

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use super::eval::{EvalArgs, EvalResult, prepare, run_prepared_eval};
 use super::judging::{JudgingArgs, wait_for};
-use super::reporting::{printable_line, show_run, status_mark};
+use super::reporting::{printable_line, show_not_graded, show_run, status_mark};
 use super::running::RunScope;
 use super::serve::{wait_for_stop, watch_stop_signals};
 use super::stored_runs::StoredRuns;
@@ -251,6 +251,7 @@ impl WatchedSuite {
         if changed.is_empty() {
             if let Some(run) = run {
                 show_run(&mut out, run, false, render::terminal_columns())?;
+                show_not_graded(&mut out, run)?;
             }
             let names = self.files.iter().filter(|path| path.is_file()).count();
             writeln!(out, "watching {}; Ctrl-C ends", plural(names, "file"))?;
@@ -316,7 +317,7 @@ fn describe_verdict_change(
     }
 }
 
-/// Names of changed files; folders tell nobody anything unless nothing else changed.
+/// Names of changed files; folders are named only if nothing else changed.
 fn list_changed_files(changed: &[PathBuf]) -> String {
     let here = std::path::absolute(".").unwrap_or_default();
     let show =

@@ -32,7 +32,7 @@ pub enum ExpectedAnswer {
     Rows(BTreeMap<String, Value>),
 }
 
-/// One answer beside what was expected.
+/// One answer and the expected answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerCheck {
     pub scheme: String,
@@ -42,7 +42,7 @@ pub struct AnswerCheck {
     pub ok: bool,
 }
 
-/// Every answer that is known, beside what was given.
+/// Every expected answer, with the answer that was given.
 pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &Draft) -> Vec<AnswerCheck> {
     let tolerance = expecting.tolerance.unwrap_or(0.0);
     let mut found = Vec::new();
@@ -120,7 +120,7 @@ fn is_right(expected: &Value, given: Option<&Value>, tolerance: f64) -> bool {
     }
 }
 
-/// How fast somebody works.
+/// How fast an annotator works.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnnotatorPace {
     pub n_too_fast: usize,
@@ -183,7 +183,7 @@ mod tests {
         let everybody: Vec<f64> = (0..20).map(|n| 60.0 + f64::from(n)).collect();
         assert_eq!(measure_annotator_pace(&[5.0, 50.0], &everybody, None).n_too_fast, 1);
         assert_eq!(measure_annotator_pace(&[5.0, 50.0], &everybody, Some(55.0)).n_too_fast, 2);
-        assert_eq!(measure_annotator_pace(&[5.0], &[5.0], None).n_too_fast, 0, "nobody to compare with");
+        assert_eq!(measure_annotator_pace(&[5.0], &[5.0], None).n_too_fast, 0, "no one to compare with");
         assert_eq!(compute_median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
     }
 }

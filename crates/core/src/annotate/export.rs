@@ -13,7 +13,7 @@ use super::{
     Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
     Verified, plain_question_kind, reached_claims, running_score, settled_rating, weighted_score,
 };
-use crate::grade::{LABEL_SEPARATOR, NOTHING_TICKED};
+use crate::grade::{EXCLUDED, LABEL_SEPARATOR, NOTHING_TICKED};
 use crate::quantity::Time;
 
 /// One submitted form.
@@ -30,6 +30,8 @@ pub struct ExportedForm<'a> {
     pub draft: &'a Draft,
     /// What was decided about the item, where people disagreed.
     pub decisions: &'a [ExportedDecision],
+    /// Whether the answers of this annotator are not used.
+    pub is_excluded: bool,
 }
 
 /// What was decided about one question of an item.
@@ -106,6 +108,9 @@ pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
     if !decided.is_empty() {
         row.entry(DECIDED).or_insert(Json::Object(decided));
     }
+    if form.is_excluded {
+        row.entry(EXCLUDED).or_insert(true.into());
+    }
     row
 }
 
@@ -141,7 +146,7 @@ pub fn form_to_json_line(form: &ExportedForm<'_>) -> String {
         }
     }
     order.extend(["overall", "notes", "weighted_score", "steps", "step_index", "correctness", "error_type"]);
-    order.extend([QUESTIONS, DECIDED]);
+    order.extend([QUESTIONS, DECIDED, EXCLUDED]);
     let mut text = String::new();
     write_ordered_json(&Json::Object(form_to_json(form)), &order, &mut text);
     text
@@ -258,7 +263,7 @@ fn rubric_answer_to_json(
     Json::Object(found)
 }
 
-/// What somebody said about a claim; a total that follows from its parts is said by nobody.
+/// The answer of an annotator about a claim; a total that follows from its parts has no answer.
 fn verification_to_json(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) -> Json {
     let verdict = match (claim.from_parts, rating) {
         (true, rating) if rating == claim.said.as_ref() => Some(Verification::Confirmed),
@@ -330,7 +335,7 @@ fn number_to_json(number: f64) -> Json {
     if (whole as f64).to_bits() == number.to_bits() { whole.into() } else { number.into() }
 }
 
-/// What stands beside the rating of a criterion: why there is none, the comment, the quotes.
+/// Columns next to the rating of a criterion: why there is none, the comment, the quotes.
 const BESIDE: [&str; 3] = ["unrated", "comment", "quotes"];
 
 /// The columns of a table, in the order of the schemes; those of decisions only where there are any.

@@ -186,7 +186,7 @@ pub fn item_of_trace(id: String, trace: Trace) -> Item {
     Item { id, task, marked: agent_step_numbers(&trace), trace: Some(trace), ..Item::default() }
 }
 
-/// What a judge had before it beside the task and the candidate.
+/// Texts that a judge had before it in addition to the task and the candidate.
 pub fn collect_judge_context(material: &JudgeInput) -> Vec<Given> {
     let all = |kind, texts: &[String]| {
         let kept = texts.iter().filter(|text| !text.trim().is_empty());
@@ -367,7 +367,7 @@ fn merge_steps(mut a: TraceStep, b: TraceStep) -> TraceStep {
     a
 }
 
-/// What an agent did in a trace, by number from 1; all of it where nobody says who did what.
+/// What an agent did in a trace, by number from 1; all of it where the trace does not say who did what.
 fn agent_step_numbers(trace: &Trace) -> Vec<usize> {
     let of = |is: &dyn Fn(&TraceStep) -> bool| -> Vec<usize> {
         trace.steps.iter().enumerate().filter(|step| is(step.1)).map(|step| step.0 + 1).collect()

@@ -39,7 +39,7 @@ pub use item::{RowLayout, ShownField, build_item, collect_judge_context, item_of
 pub use results::{
     QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, compute_task_results,
 };
-pub use settings::{AnnotationSettings, AssignmentOrder, BadSettings};
+pub use settings::{AnnotationSettings, AssignmentOrder, BadSettings, ExcludedAnnotator};
 pub use verify::{claims, claims_from_grade};
 use verify::{reached_claims, settled_rating};
 
@@ -50,12 +50,15 @@ pub use crate::suite::{AnswerCondition, AnswerTest, ShowCondition};
 /// One item for one annotator. Markup in it is plain text.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
+    /// Id of the item in the store.
     pub id: String,
     /// What an agent was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// Text to annotate, such as a response; absent if the item has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Trace of the agent, with its steps; absent if the item has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Other input of the judge, needed to verify its answers.
@@ -81,15 +84,20 @@ pub struct Item {
 /// One field of a row, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemField {
+    /// Name of the field in the data of the task.
     pub key: String,
+    /// Heading of the field on the page.
     pub label: String,
+    /// Value of the field as text; lists and objects are written as JSON.
     pub text: String,
 }
 
 /// A text that an answer is compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Given {
+    /// Role of the text, such as `context` or `reference`.
     pub kind: GivenKind,
+    /// Text that the judge got.
     pub text: String,
 }
 
@@ -111,8 +119,10 @@ pub enum GivenKind {
 pub struct Compared {
     /// Name in answers, independent of its position on the page.
     pub label: String,
+    /// Text of the candidate; absent if the candidate is a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Trace of the candidate; absent if the candidate is a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -120,7 +130,9 @@ pub struct Compared {
 /// One question, or several that belong together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scheme {
+    /// Name of the scheme. Answers and conditions refer to this name.
     pub name: String,
+    /// Question or instruction for the annotator. If absent, the page shows the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether it must be answered before anything is submitted.
@@ -136,10 +148,12 @@ pub struct Scheme {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SchemeKind {
     Rubric {
+        /// Criteria to rate, in the order of the page.
         criteria: Vec<Criterion>,
         /// Overall rating; optional and not part of the weighted score.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overall: Option<Criterion>,
+        /// Text field for notes; absent if the scheme has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<NotesField>,
         /// Whether annotators see the weighted score during annotation.
@@ -150,58 +164,80 @@ pub enum SchemeKind {
         steps: Vec<usize>,
         /// The first one means correct.
         marks: Vec<String>,
+        /// Error categories for steps that are not correct; empty if annotators do not choose one.
         errors: Vec<ErrorCategory>,
+        /// Severity levels for steps that are not correct; empty if annotators do not choose one.
         severities: Vec<SeverityLevel>,
         /// Start value of the running score.
         initial: f64,
     },
     Pairwise {
+        /// Labels of the candidates, in the order of the data.
         labels: Vec<String>,
+        /// Label of the answer for a tie; absent if ties are not allowed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tie_label: Option<String>,
     },
     Choice {
+        /// Possible answers, in the order of the page.
         labels: Vec<String>,
+        /// Whether annotators may select more than one label.
         many: bool,
+        /// Whether the labels are shown as a drop-down list. Ignored if `many` is true.
         dropdown: bool,
     },
     Likert {
+        /// Number of points. Answers are whole numbers from 1 to this number.
         size: u32,
+        /// Text next to the lowest point; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_label: Option<String>,
+        /// Text next to the highest point; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_label: Option<String>,
     },
     /// Whole numbers between two ends, `step` apart.
     Slider {
+        /// Lowest possible answer.
         min: i64,
+        /// Upper limit of the answers.
         max: i64,
+        /// Difference between two neighbouring answers.
         step: u32,
         /// Position of the handle before it is moved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<i64>,
+        /// Text next to the lower end; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_label: Option<String>,
+        /// Text next to the upper end; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_label: Option<String>,
     },
     Text {
+        /// Whether the text field has more than one line.
         multiline: bool,
+        /// Hint in the empty text field; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placeholder: Option<String>,
     },
     /// Answers of a judge, to be confirmed or corrected one by one.
     Verify {
+        /// Answers of the judge, in the order of the rubric.
         claims: Vec<Claim>,
     },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Criterion {
+    /// Id of the question, as in grades.
     pub name: String,
+    /// Title of the criterion on the page.
     pub label: String,
+    /// Question or requirement for the annotator; absent if the label already contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Weight in the weighted score.
     pub weight: f64,
     /// The scale, lowest first.
     pub points: Vec<ScalePoint>,
@@ -212,6 +248,7 @@ pub struct Criterion {
 /// One answer of a scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScalePoint {
+    /// Value that an answer with this point has.
     pub value: Value,
     /// Label of the point, shared by all criteria, such as Good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,19 +263,24 @@ pub struct ScalePoint {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotesField {
+    /// Label of the text field.
     pub label: String,
+    /// Hint in the empty text field; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCategory {
+    /// Name of the category.
     pub category: String,
+    /// Types of errors in the category. If empty, annotators choose the category itself.
     pub types: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeverityLevel {
+    /// Name of the level, such as `minor`.
     pub name: String,
     /// Its absolute value is subtracted from the running score.
     pub weight: f64,
@@ -247,17 +289,22 @@ pub struct SeverityLevel {
 /// One answer of a judge: to a criterion, a branch of a tree, a claim or a requirement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
+    /// Id of the claim: the id of the question, followed by `#` and a number for one of its parts.
     pub id: String,
     /// Id of the question, as in grades.
     pub criterion: String,
+    /// Title of the criterion, question of the tree, or text of the claim or requirement.
     pub label: String,
+    /// Description of the criterion; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Absent if the judge did not get this question, because another branch of the tree leads to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Rating>,
+    /// Reason that the judge gave; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Quotes from the candidate that the judge gave as evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Quote>,
     /// The scale, lowest first.
@@ -275,10 +322,13 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rated {
+    /// Rating of the criterion; absent if unanswered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Rating>,
+    /// Comment of the annotator; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// Quotes from the item that the annotator selected as evidence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Quote>,
 }
@@ -287,6 +337,7 @@ pub struct Rated {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rating {
     Scored {
+        /// Value of a point on the criterion's scale.
         value: Value,
     },
     NotApplicable,
@@ -301,9 +352,12 @@ pub struct Quote {
     /// Such as `trace.3.result.1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
+    /// Quoted text.
     pub quote: String,
+    /// Offset of the first byte of the quote in its part, from 0; absent if the position is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
+    /// Offset after the last byte of the quote in its part; absent if the position is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<u64>,
 }
@@ -312,12 +366,16 @@ pub struct Quote {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marked {
+    /// Mark of the step: one of `marks` of the scheme; absent if unanswered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
+    /// Error of the step: a type, a category, or `category::type`; absent for correct steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Name of the severity level; absent for correct steps, or if the annotator chose none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<String>,
+    /// Explanation of the mark; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
 }
@@ -326,11 +384,13 @@ pub struct Marked {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Verified {
+    /// Whether the annotator confirmed or corrected the answer; absent if unanswered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verification>,
     /// The corrected answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Rating>,
+    /// Comment of the annotator; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
@@ -346,10 +406,13 @@ pub enum Verification {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Answer {
     Rubric {
+        /// Ratings, by the name of the criterion.
         #[serde(default)]
         criteria: BTreeMap<String, Rated>,
+        /// Overall rating; absent if unanswered or not asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overall: Option<Rated>,
+        /// Notes of the annotator; absent if there are none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
     },
@@ -359,22 +422,27 @@ pub enum Answer {
         steps: BTreeMap<String, Marked>,
     },
     Pairwise {
+        /// Label of the better candidate, or `tie_label` of the scheme; absent if unanswered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<String>,
     },
     Choice {
+        /// Selected labels; empty if none is selected.
         #[serde(default)]
         labels: Vec<String>,
     },
     Likert {
+        /// Selected point, from 1; absent if unanswered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<u32>,
     },
     Slider {
+        /// Selected number; absent if unanswered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<i64>,
     },
     Text {
+        /// Text of the answer; empty if unanswered.
         #[serde(default)]
         text: String,
     },
@@ -391,9 +459,13 @@ pub type Draft = BTreeMap<String, Answer>;
 /// An annotation form: the root type of its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Form {
+    /// Item to annotate.
     pub item: Item,
+    /// Questions about the item, in the order of the page.
     pub schemes: Vec<Scheme>,
+    /// Answers that are already entered, by the name of the scheme.
     pub draft: Draft,
+    /// Settings of the annotation task.
     pub settings: AnnotationSettings,
 }
 

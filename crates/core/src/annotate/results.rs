@@ -61,7 +61,7 @@ pub struct QuestionResult {
     pub interval: Option<(f64, f64)>,
     pub n_scored: usize,
     pub n_not_applicable: usize,
-    /// Nobody could tell.
+    /// Annotators who could not tell.
     pub n_abstained: usize,
     /// How often each answer was given, where answers have no order.
     pub counts: BTreeMap<String, usize>,
@@ -175,7 +175,7 @@ fn question_results(answers: &[&SubmittedAnswer<'_>]) -> Vec<QuestionResult> {
     all.into_iter().map(finish).collect()
 }
 
-/// What somebody answered, question by question; parts of a total are left to the total.
+/// The answers of an annotator, question by question; parts of a total are left to the total.
 fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulator>) {
     for it in collect_question_ratings(answer.schemes, answer.draft) {
         let kind = answer.schemes.iter().find(|scheme| scheme.name == it.scheme).map(|scheme| &scheme.kind);
@@ -211,7 +211,7 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulato
     }
 }
 
-/// Scores that follow from what somebody answered.
+/// Scores that follow from the answers of an annotator.
 fn gather_scores(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulator>) {
     for scheme in answer.schemes {
         let (name, kind, scale, score) = match (&scheme.kind, answer.draft.get(&scheme.name)) {

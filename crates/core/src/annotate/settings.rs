@@ -27,7 +27,9 @@ pub struct AnnotationSettings {
     pub back_navigation: bool,
     /// Whether annotators see the weighted score during annotation.
     pub shows_score: bool,
+    /// Whether annotators see the descriptions of criteria.
     pub shows_descriptions: bool,
+    /// Order in which an annotator gets items.
     pub order: AssignmentOrder,
     /// Items that every annotator answers first. The correct answers are shown after submission.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -50,6 +52,20 @@ pub struct AnnotationSettings {
     pub crowd: bool,
     /// Blinding: annotators see answers of other people and of judges only after their own.
     pub blind: bool,
+    /// Annotators whose answers are stored and not used: not in disputes, agreement, results and labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<ExcludedAnnotator>,
+}
+
+/// An annotator whose answers are not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExcludedAnnotator {
+    /// Id of the annotator's account.
+    pub account: String,
+    /// Why the answers are not used; absent if no reason was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Order in which an annotator gets items.
@@ -96,6 +112,7 @@ impl Default for AnnotationSettings {
             completion_code: None,
             crowd: false,
             blind: true,
+            excluded: Vec::new(),
         }
     }
 }

@@ -62,6 +62,7 @@ fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
         schemes,
         draft,
         decisions: &[],
+        is_excluded: false,
     };
     Json::Object(form_to_json(&form))
 }
@@ -95,6 +96,7 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
         schemes: &schemes,
         draft: &draft,
         decisions: &[],
+        is_excluded: false,
     });
     let begin =
         r#"{"trace_id": "trace_042", "annotator": "annotator_03", "timestamp": "2026-03-20T10:15:32Z", "#;
@@ -226,6 +228,7 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
         schemes: &schemes,
         draft: &draft,
         decisions: &[],
+        is_excluded: false,
     };
     let cells = export_cells(&form);
     assert_eq!(

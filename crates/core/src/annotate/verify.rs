@@ -10,7 +10,7 @@ use super::{Claim, Quote, Rating, ScalePoint, Value, Verification, Verified};
 use crate::grade::{Grade, GraderKind, Outcome, part_name, score_of_points};
 use crate::rubric::{AnswerTarget, CriterionKind, Question, Rubric};
 
-/// Every answer of judges to one candidate, with the parts it rests on, in the order of the rubric. What broke or
+/// Every answer of judges to one candidate, with the parts it rests on, in the order of the rubric. What failed or
 /// was not asked is none; a tree has all of its questions, since a correction may lead to any of them.
 pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
     let judged = grades.iter().filter(|grade| grade.grader.kind == GraderKind::Judge);

@@ -12,9 +12,13 @@ pub struct FileChange {
     /// Old path, if the file was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_path: Option<String>,
+    /// Kind of change.
     pub kind: ChangeKind,
+    /// Number of added lines.
     pub added: u32,
+    /// Number of removed lines.
     pub removed: u32,
+    /// Changed regions of the file; empty if the format does not contain them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<Hunk>,
 }
@@ -33,8 +37,11 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hunk {
+    /// First line of the region in the old file, from 1; 0 for a new file.
     pub old_start: u32,
+    /// First line of the region in the new file, from 1; 0 for a removed file.
     pub new_start: u32,
+    /// Lines of the region, each with its first character: a space, `+` or `-`.
     pub lines: Vec<String>,
 }
 

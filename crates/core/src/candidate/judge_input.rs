@@ -13,15 +13,19 @@ pub const TRACE_TOKENS: usize = 24_000;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgeInput {
+    /// Task of the agent: the prompt, or the conversation as text; empty if unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub task: String,
     /// Documents that the answer may rest on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
+    /// Reference answer, as text; absent if the case has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// Final response of the agent; absent if the candidate has only a trace or a diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
+    /// Trace of the agent, with its steps; absent if the candidate has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// A unified diff.
@@ -33,6 +37,7 @@ pub struct JudgeInput {
     /// Output and reference as checks compare them, where they are more than text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_output: Option<Value>,
+    /// Reference answer as the JSON value of the case. Checks compare with this value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_reference: Option<Value>,
     /// Further references that are as right as the first.
@@ -53,8 +58,10 @@ pub struct JudgeInput {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CaseData {
+    /// Variables of the case, and the fields of its data row.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub vars: Map<String, Value>,
+    /// Metadata of the case, as the file has them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }

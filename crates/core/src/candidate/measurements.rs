@@ -15,8 +15,10 @@ pub struct Measurements {
     /// Wall time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
+    /// Tokens of all model calls of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Cost of all model calls of the agent, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
 }

@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidate {
     pub input: Option<String>,
-    /// The task as a conversation, instead of or beside `input`.
+    /// The task as a conversation, instead of `input` or in addition to it.
     pub messages: Vec<Value>,
     pub response: Option<String>,
     pub trace: Option<TraceSource>,
@@ -52,7 +52,7 @@ pub enum TraceSource {
 }
 
 /// The messages of a prompt that is a JSON list of them, as other tools write conversations.
-fn read_chat(prompt: &str) -> Option<Vec<Value>> {
+pub(crate) fn read_chat(prompt: &str) -> Option<Vec<Value>> {
     let is_list = prompt.trim_start().starts_with('[');
     let messages: Vec<Value> = is_list.then(|| serde_json::from_str(prompt).ok())??;
     let is_message = |value: &Value| value["role"].is_string() && value.get("content").is_some();

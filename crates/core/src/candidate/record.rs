@@ -224,7 +224,7 @@ pub const RECORD_FIELDS: &[FieldRow] = &[
 
 const N_FIELDS: usize = RecordField::Example as usize + 1;
 
-/// Where a name stands in the table.
+/// The place of a name in the table.
 #[derive(Clone, Copy)]
 struct KnownName {
     name: &'static str,
@@ -398,7 +398,7 @@ impl<'a> RecordFields<'a> {
         self.found[field as usize].map(|found| found.value)
     }
 
-    /// What stands under any name of a field, unless it is null.
+    /// The value under any name of a field, unless it is null.
     pub fn non_null_value(&self, field: RecordField) -> Option<&'a Value> {
         self.value(field).filter(|value| !value.is_null())
     }

@@ -99,9 +99,9 @@ fn clip_lines(text: &str, n_lines: usize) -> String {
 /// Sub-agents deeper than this are not indented further; a file may say any depth.
 const MAX_INDENT: u32 = 20;
 
-/// The trace for a person: numbered steps, long texts cut to `n_lines`, sub-agents indented.
+/// The trace for a person: numbered messages, long texts cut to `n_lines`, sub-agents indented.
 ///
-/// Steps of agents deeper than `depth` are folded into a line that counts them.
+/// Messages of agents deeper than `depth` are folded into a line that counts them.
 /// What an agent wrote cannot steer the terminal it is shown on.
 pub fn render_trace_for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
     let mut out = String::new();
@@ -114,13 +114,13 @@ pub fn render_trace_for_person(trace: &Trace, n_lines: usize, depth: u32) -> Str
                 folded.push(next);
             }
             let n_calls: usize = folded.iter().map(|step| step.tool_calls.len()).sum();
-            let n_steps = folded.len();
+            let n_messages = folded.len();
             let title = step_title(step);
             let _ = writeln!(
                 out,
                 "{indent}{:>3}  ▸ {title}: {} and {} folded",
                 at + 1,
-                plural(n_steps, "step"),
+                plural(n_messages, "message"),
                 plural(n_calls, "tool call")
             );
             continue;
@@ -162,9 +162,9 @@ mod tests {
         assert_eq!(whole.matches("at depth").count(), 5, "{whole}");
         let folded = render_trace_for_person(&trace, 9, 0);
         assert_eq!(folded.matches("at depth").count(), 2, "{folded}");
-        assert!(folded.contains("▸ assistant (sub-agent): 3 steps and 0 tool calls folded"), "{folded}");
+        assert!(folded.contains("▸ assistant (sub-agent): 3 messages and 0 tool calls folded"), "{folded}");
         assert!(
-            render_trace_for_person(&trace, 9, 1).contains("▸ assistant (sub-agent): 1 step and"),
+            render_trace_for_person(&trace, 9, 1).contains("▸ assistant (sub-agent): 1 message and"),
             "{folded}"
         );
     }

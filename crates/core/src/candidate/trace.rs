@@ -21,17 +21,21 @@ use crate::quantity::{Time, Usd};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trace {
+    /// Id of the trace, as the framework assigned it; absent if the format has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Task of the agent, if the format has it outside the messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// Messages, turns and actions, in the order in which they happened.
     pub steps: Vec<TraceStep>,
     /// Names of graph nodes in the order they ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
+    /// Tokens of all model calls of the run; absent if unknown.
     #[serde(skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
+    /// Cost of the run in US dollars; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
     /// From its beginning to its end, where the format says so.
@@ -75,6 +79,7 @@ pub struct ModelUsage {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceStep {
+    /// Author of the step. The agent is `assistant`.
     pub role: StepRole,
     /// Which agent, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,25 +87,31 @@ pub struct TraceStep {
     /// How many agents deep; a sub-agent's steps follow the step that started it.
     #[serde(skip_serializing_if = "is_zero_depth")]
     pub depth: u32,
+    /// Text of the message; empty if the step has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Reasoning of the agent that is not part of a message.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
+    /// Tool calls that the agent made in this step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
+    /// Results of tool calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ToolResult>,
+    /// Files that this step changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileChange>,
     /// Path or address of a picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
+    /// Time of the message, or start of the model call; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
     /// How long it took, where the format says so: the model call of a message, the run of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
+    /// Tokens of the model call of this step; absent if unknown.
     #[serde(skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
     /// What the model call of this step cost, where the format says so.
@@ -127,9 +138,12 @@ pub enum StepRole {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolCall {
+    /// Id of the call, which its result repeats; absent if the format has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Name of the tool.
     pub name: String,
+    /// Arguments of the call, by name. A value that is not an object is stored under `input`.
     pub arguments: Map<String, Value>,
     /// Duration, if the format has it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,9 +156,12 @@ pub struct ToolResult {
     /// The id of the call it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// Name of the tool; absent if the format has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Output of the tool, as text.
     pub text: String,
+    /// Whether the tool call failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub error: bool,
 }
@@ -153,7 +170,9 @@ pub struct ToolResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Usage {
+    /// Number of input tokens, including cached tokens.
     pub input: u64,
+    /// Number of output tokens.
     pub output: u64,
     /// Part of `input` that the provider had cached.
     pub cached: u64,

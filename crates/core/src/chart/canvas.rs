@@ -73,7 +73,7 @@ impl Canvas {
         )
     }
 
-    /// A line of text that takes no more than `room`; the whole of it stands in its title.
+    /// A line of text that takes no more than `room`; the complete text is in its title.
     pub(super) fn text(&mut self, x: f64, y: f64, anchor: TextAnchor, room: f64, text: &str) {
         self.write("", (x, y), anchor, room, text, "");
     }

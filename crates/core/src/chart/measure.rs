@@ -78,7 +78,7 @@ pub(super) fn format_short_number(value: f64) -> String {
     }
 }
 
-/// A number that somebody set, as they would write it.
+/// A number that a user set, as people write it.
 pub(super) fn format_rounded_number(value: f64) -> String {
     let thousandths = (value * 1000.0).round() / 1000.0;
     (thousandths + 0.0).to_string().replace('-', "−")

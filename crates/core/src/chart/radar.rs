@@ -27,7 +27,7 @@ pub struct RadarSeries {
 
 /// Fewer axes than this make no shape.
 const LEAST: usize = 3;
-/// Room for a label beside the circle, and its distance from it.
+/// Room for a label next to the circle, and its distance from it.
 const ROOM: f64 = 126.0;
 const DISTANCE: f64 = 11.0;
 /// From one label to the next below it.
@@ -146,7 +146,7 @@ impl Radar {
         }
     }
 
-    /// Names beside the circle; those that would touch are moved apart and led to by a line.
+    /// Names next to the circle; those that would touch are moved apart and led to by a line.
     fn draw_labels(&self, canvas: &mut Canvas, layout: &RadarLayout) {
         for side in [TextAnchor::End, TextAnchor::Start] {
             let is_here = |at: usize| (layout.direction(at).0 < -1e-6) == (side == TextAnchor::End);
@@ -195,7 +195,7 @@ impl Radar {
         }
     }
 
-    /// With a single shape, the value stands behind the name.
+    /// With a single shape, the value is after the name.
     fn value_behind(&self, at: usize) -> String {
         let [one] = self.series.as_slice() else { return String::new() };
         let value = one.values.get(at).and_then(MeasuredValue::value);

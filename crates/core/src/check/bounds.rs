@@ -17,6 +17,9 @@ struct Exploration {
     tolerance: f64,
 }
 
+/// Why a bound on the cost cannot be checked, and what to do about it.
+const UNKNOWN_COST: &str = "the cost of the run is not known; let the program report `cost`, set the price of the model under `prices` in .jurist/config.yaml, or remove this check";
+
 /// Tools that read and change nothing, as AgentV has them; case does not matter.
 const EXPLORING: [&str; 7] = ["read", "grep", "glob", "search", "list", "websearch", "webfetch"];
 
@@ -54,7 +57,7 @@ impl BoundedQuantity {
             Self::Milliseconds => measured.duration_ms.ok_or("the wall time of the run was not measured"),
             Self::Dollars => {
                 let dollars = measured.cost.map(|cost| cost.nanos() as f64 / 1e9);
-                dollars.ok_or("the cost of the run is not known")
+                dollars.ok_or(UNKNOWN_COST)
             }
             Self::Tokens => tokens(|usage| usage.input + usage.output),
             Self::TokensIn => tokens(|usage| usage.input),

@@ -332,7 +332,7 @@ fn parse_argument_comparison(params: &Params<'_>, value: &Value) -> Result<Argum
     }
 }
 
-/// A call as it is compared: arguments that are written as text are parsed only if somebody looks at them.
+/// A call as it is compared: arguments that are written as text are parsed only if a check looks at them.
 struct Call<'a> {
     name: &'a str,
     arguments: CallArguments<'a>,
@@ -532,12 +532,13 @@ impl CallCheck {
     fn on_trace(&self, trace: &Trace, subject: &CheckSubject<'_>) -> CheckFinding {
         match (self, subject.reference_trace().map(|reference| SubjectTrace::Raw(reference).read())) {
             (Self::Steps { roles, wanted }, _) => {
-                let count = n_steps(trace, roles, wanted);
+                let counts = StepCounts::of(trace, roles, wanted);
+                let n_steps = counts.total() as u64;
                 CheckFinding {
-                    value: count.into(),
+                    value: n_steps.into(),
                     ..CheckFinding::pass_or_fail(
-                        (wanted.least..=wanted.most).contains(&count),
-                        format!("{count} steps"),
+                        (wanted.least..=wanted.most).contains(&n_steps),
+                        counts.describe(),
                     )
                 }
             }
@@ -679,17 +680,47 @@ fn score_call_f1(calls: &[Call<'_>], names: &[String], least: f64) -> CheckFindi
     }
 }
 
-/// Steps of the kinds that are asked for: tool calls, messages, thoughts.
-fn n_steps(trace: &Trace, kinds: &[String], wanted: &NameRequirement) -> u64 {
-    let is = |kind: &str| kinds.is_empty() || kinds.iter().any(|text| text == kind);
-    let mut count = 0;
-    for step in &trace.steps {
-        let calls = step.tool_calls.iter().filter(|tool_call| wanted.fits(&tool_call.name)).count() as u64;
-        count += if is("tool") || is("command") || is("search") || is("span") { calls } else { 0 };
-        count += u64::from(is("message") && step.role == StepRole::Assistant && !step.text.is_empty());
-        count += u64::from(is("reasoning") && !step.reasoning.is_empty());
+/// Numbers of the agent's steps by kind; messages of users and results of tools are no steps.
+#[derive(Default)]
+struct StepCounts {
+    tool_calls: usize,
+    replies: usize,
+    reasoning_texts: usize,
+}
+
+impl StepCounts {
+    /// Counts the steps of these kinds, or of all kinds if none is given.
+    fn of(trace: &Trace, kinds: &[String], wanted: &NameRequirement) -> Self {
+        let is = |kind: &str| kinds.is_empty() || kinds.iter().any(|text| text == kind);
+        let mut counts = Self::default();
+        for step in &trace.steps {
+            let n_calls = step.tool_calls.iter().filter(|tool_call| wanted.fits(&tool_call.name)).count();
+            let has_calls = is("tool") || is("command") || is("search") || is("span");
+            counts.tool_calls += if has_calls { n_calls } else { 0 };
+            let is_reply = step.role == StepRole::Assistant && !step.text.is_empty();
+            counts.replies += usize::from(is("message") && is_reply);
+            counts.reasoning_texts += usize::from(is("reasoning") && !step.reasoning.is_empty());
+        }
+        counts
     }
-    count
+
+    fn total(&self) -> usize {
+        self.tool_calls + self.replies + self.reasoning_texts
+    }
+
+    /// In words, such as `2 steps (1 tool call, 1 reply)`.
+    fn describe(&self) -> String {
+        let replies =
+            if self.replies == 1 { "1 reply".to_owned() } else { format!("{} replies", self.replies) };
+        let parts = [
+            (self.tool_calls, plural(self.tool_calls, "tool call")),
+            (self.replies, replies),
+            (self.reasoning_texts, plural(self.reasoning_texts, "reasoning text")),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|(n, _)| 0 < *n).map(|(_, text)| text).collect();
+        let steps = plural(self.total(), "step");
+        if parts.is_empty() { steps } else { format!("{steps} ({})", parts.join(", ")) }
+    }
 }
 
 fn check_call_order(

@@ -85,7 +85,7 @@ pub struct ExternalVerdict {
     pub passed: Option<bool>,
     pub comment: String,
     pub parts: Vec<VerdictPart>,
-    /// Scores that the program names beside its own.
+    /// Scores that the program names in addition to its own.
     pub named_scores: Map<String, Value>,
 }
 
@@ -225,7 +225,7 @@ impl ExternalCheck {
         matches!(name, "script" | "javascript" | "python" | "webhook")
     }
 
-    /// What would be started or asked, for somebody to agree to.
+    /// The program or server that would be called, so that the user can allow it.
     pub fn describe(&self) -> String {
         let code = |language: &str, code: &CheckCode| match code {
             CheckCode::Inline(_) => format!("{language} code"),
@@ -324,7 +324,7 @@ fn join_with_colon(first: &str, second: &str) -> String {
     if second.is_empty() { first.to_owned() } else { format!("{first}: {second}") }
 }
 
-/// The beginning of an answer that nobody understood.
+/// The beginning of an answer that cannot be read.
 fn answer_excerpt(text: &str) -> String {
     let end = text.char_indices().nth(80).map_or(text.len(), |it| it.0);
     let more = if end < text.len() { "…" } else { "" };
@@ -498,7 +498,7 @@ fn evaluation_arguments(material: &JudgeInput) -> Value {
     arguments
 }
 
-/// What AgentV writes to a script's standard input, with the names of its earlier generations beside.
+/// What AgentV writes to a script's standard input, together with the names of its earlier generations.
 fn script_request(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
     let ExternalInput { case, material, criteria, .. } = input;
     let data = &material.case_data;

@@ -19,7 +19,7 @@ struct Schema {
     validator: Box<jsonschema::Validator>,
 }
 
-/// Why a value does not fit, or why nobody knows.
+/// Why a value does not fit, or why that is unknown.
 enum Misfit {
     Wrong(String),
     TooMuch,

@@ -143,7 +143,7 @@ impl VisitCount<'_> {
     }
 }
 
-/// What a schema does with a value beside its subschemas.
+/// What a schema does with a value in addition to its subschemas.
 fn own_visits(schema: &Value, value: &Value) -> u64 {
     let n_choices = schema.get("enum").and_then(Value::as_array).map_or(0, Vec::len) as u64;
     let unique = match value {

@@ -81,7 +81,7 @@ impl MaxScore {
         })
     }
 
-    /// Of the totals of all outputs, who is best. Of several that are, the first; of none above the threshold, nobody.
+    /// Of the totals of all outputs, who is best. Of several that are, the first; of none above the threshold, none.
     pub fn standings(&self, totals: &[f64]) -> Vec<MaxScoreResult> {
         let best = totals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let first = totals.iter().position(|total| best <= *total + 1e-9);

@@ -33,6 +33,7 @@ pub use external::{
     VerdictPart,
 };
 pub use max_score::{MaxScore, MaxScoreResult, ScoredCriterion};
+pub use similarity::EmbeddingModel;
 use subject::SearchScope;
 pub use subject::{CheckSubject, SubjectTrace};
 pub use tool_calls::{DeclaredTool, read_call_list, read_declared_tools};
@@ -45,7 +46,7 @@ pub struct CheckFinding {
     /// The raw answer: true or false, a count, a distance.
     pub value: Value,
     pub comment: String,
-    /// Figures beside the score, such as precision beside recall.
+    /// Figures in addition to the score, such as precision in addition to recall.
     pub metadata: Map<String, Value>,
     /// The check would have taken too long; that is an error, never a score.
     pub failed: bool,
@@ -230,7 +231,7 @@ impl Check {
     }
 
     /// The model by which this check compares meanings, if it does.
-    pub fn embedding_model(&self) -> Option<&str> {
+    pub fn embedding_model(&self) -> Option<&EmbeddingModel> {
         if let CheckKind::Similarity(check) = &self.kind { Some(&check.model) } else { None }
     }
 

@@ -7,12 +7,26 @@ use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 /// The model unless another is named.
 const MODEL: &str = "all-MiniLM-L6-v2";
 
+/// A model that makes embeddings.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct EmbeddingModel {
+    pub name: String,
+    /// The address of its server, if the file names one.
+    pub base_url: Option<String>,
+}
+
+impl From<&str> for EmbeddingModel {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), base_url: None }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Similarity {
     /// The closest of these counts; none: the reference.
     to: Vec<String>,
     least: Option<f64>,
-    pub(super) model: String,
+    pub(super) model: EmbeddingModel,
 }
 
 pub(super) fn compile_similarity_check(params: &Params<'_>) -> Result<Option<Similarity>, BadCheck> {
@@ -20,7 +34,8 @@ pub(super) fn compile_similarity_check(params: &Params<'_>) -> Result<Option<Sim
         Some(Value::String(text)) => vec![text.clone()],
         _ => params.texts("value")?,
     };
-    let model = params.text("model_name")?.unwrap_or_else(|| MODEL.to_owned());
+    let name = params.text("model_name")?.unwrap_or_else(|| MODEL.to_owned());
+    let model = EmbeddingModel { name, base_url: params.text("base_url")? };
     Ok(match params.name() {
         "similar" => Some(Similarity { to, least: Some(params.number("threshold")?.unwrap_or(0.75)), model }),
         "embedding_similarity" => Some(Similarity { to, least: None, model }),
@@ -68,11 +83,11 @@ impl Similarity {
             expected.iter().map(|expected| cosine(output.as_deref()?, &vector(expected)?)).collect();
         let best = cosines.and_then(|cosine| cosine.into_iter().reduce(f64::max));
         let Some(cosine) = best else {
-            return CheckFinding::without_score(format!("there is no embedding by `{}`", self.model));
+            return CheckFinding::without_score(format!("there is no embedding by `{}`", self.model.name));
         };
         // Opposite meanings are as far apart as it gets.
         let score = cosine.clamp(0.0, 1.0);
-        let comment = format!("similarity {score:.3} by `{}`", self.model);
+        let comment = format!("similarity {score:.3} by `{}`", self.model.name);
         let finding = match self.least {
             Some(least) => {
                 CheckFinding::from_score(score, least <= score + 1e-9, format!("{comment}, {least} wanted"))

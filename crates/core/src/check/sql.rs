@@ -460,7 +460,7 @@ fn find_sql_blocks(text: &str) -> Vec<String> {
     blocks
 }
 
-/// The letter of a fence, how many there are, and what stands behind them.
+/// The letter of a fence, how many there are, and the text after them.
 fn read_fence(line: &str) -> Option<(char, usize, &str)> {
     let inner = line.trim_start_matches([' ', '\t']);
     if 3 < line.len() - inner.len() {

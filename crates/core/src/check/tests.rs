@@ -182,6 +182,24 @@ fn case_and_numbers_may_be_compared_loosely() {
 }
 
 #[test]
+fn steps_are_tool_calls_replies_and_reasoning_of_the_agent() {
+    let trace = json!({ "steps": [
+        { "role": "user", "text": "Is it raining in Turku?" },
+        { "role": "assistant", "reasoning": "Look it up.", "tool_calls": [{ "name": "weather", "arguments": {} }] },
+        { "role": "tool", "results": [{ "text": "light rain" }] },
+        { "role": "assistant", "text": "Yes, lightly." },
+    ] });
+    let check = |value: Value, score: f64, comment: &str| {
+        let found = finding("trajectory:step-count", &json!({ "value": value }), &trace, &Value::Null);
+        assert_eq!((found.score, found.comment.as_str()), (Some(score), comment));
+    };
+    check(json!({ "max": 3 }), 1.0, "3 steps (1 tool call, 1 reply, 1 reasoning text)");
+    check(json!({ "max": 2 }), 0.0, "3 steps (1 tool call, 1 reply, 1 reasoning text)");
+    check(json!({ "type": "tool", "max": 1 }), 1.0, "1 step (1 tool call)");
+    check(json!({ "type": "tool", "name": "search", "max": 0 }), 1.0, "0 steps");
+}
+
+#[test]
 fn graphs_compare_by_the_nodes_that_ran() {
     let run = |nodes: &[&str]| json!({ "inputs": [], "results": [{}], "steps": [nodes] });
     let check = |mode: &str, a: &[&str], b: &[&str]| {

@@ -47,7 +47,7 @@ pub enum ScriptAnswer {
     Value(serde_json::Value),
     /// Nothing is run, since the suite is only looked at.
     Skipped,
-    /// It may not be run, or broke.
+    /// It may not be run, or it failed.
     Refused(String),
 }
 
@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
         self.n_errors.get()
     }
 
-    /// Opens a file that stands in a given place, or says at `span` why not.
+    /// Opens a file at a given path, or says at `span` why not.
     pub(super) fn open(&self, path: &Path, span: SourceSpan) -> Option<FileId> {
         if let Some(file) = self.sources.borrow().find(path) {
             return Some(file);
@@ -192,7 +192,7 @@ impl<'a> Context<'a> {
         self.sources.borrow().get(span.file).line_number(span.start)
     }
 
-    /// A file that `reference` names: beside the file it stands in, or in a folder above, up to the project's root.
+    /// A file that `reference` names: next to the file with the reference, or in a folder above, up to the project's root.
     pub(super) fn find(&self, reference: &str, span: SourceSpan) -> Option<FileId> {
         if reference.contains("{{") {
             return None; // A variable that is not set has been reported.
@@ -300,7 +300,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// What a function of a script answers; `None` where it was not asked or broke, which is reported.
+    /// What a function of a script answers; `None` where it was not called or failed, which is reported.
     pub(super) fn call_script(
         &self,
         reference: &str,

@@ -6,7 +6,7 @@ use super::context::Context;
 use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::source::{NodeEntry, SourceNode, SourceSpan};
 
-/// A mapping, read key by key. What nobody asked for is unknown.
+/// A mapping, read key by key. A key that no reader asks for is unknown.
 pub(super) struct MappingReader<'a> {
     pub(super) cx: &'a Context<'a>,
     pub(super) node: &'a SourceNode,
@@ -22,7 +22,7 @@ pub(super) struct MappingReader<'a> {
     missing: RefCell<Vec<(Vec<&'static str>, Diagnostic)>>,
 }
 
-/// What is missing is said at the end, when it is known which keys are nobody's.
+/// What is missing is said at the end, when it is known which keys no reader asks for.
 impl Drop for MappingReader<'_> {
     fn drop(&mut self) {
         for (_, diagnostic) in self.missing.take() {
@@ -331,7 +331,7 @@ impl<'a> MappingReader<'a> {
         self.ignores(&others);
     }
 
-    /// Everything that nobody asked for is an error.
+    /// Every key that no reader asked for is an error.
     pub(super) fn finish(self) {
         let (known, taken) = (self.known.take(), self.taken.take());
         let unread = |entry: &&NodeEntry| !known.contains(&entry.key.as_str()) && !taken.contains(&entry.key);

@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Draft, GraphFault, Rubric, RubricFault, RubricProblem, lint};
 use crate::source::SourceSpan;
 
-/// Where a rubric or criterion stands in its file, and where its parts do, by their native names.
+/// The place of a rubric or criterion in its file, and the places of its parts, by their native names.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     pub(super) span: SourceSpan,
@@ -63,7 +63,7 @@ impl Spot {
 pub(super) struct Nodes {
     pub(super) root: Option<SourceSpan>,
     pub(super) by_id: HashMap<String, SourceSpan>,
-    /// Of the name of another node in a branch, by the node it stands in and that name.
+    /// Of the name of another node in a branch, by the node that holds it and that name.
     pub(super) targets: HashMap<(String, String), SourceSpan>,
 }
 

@@ -22,7 +22,7 @@ use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, Judge, Suite};
 /// The target of a case that calls one tool.
 pub const MCP_TOOL: &str = "mcp-tool";
 
-/// Sections of mcptest beside its evals and tool tests: they test servers, not results.
+/// Sections of mcptest in addition to its evals and tool tests: they test servers, not results.
 pub(super) const OTHER_SECTIONS: [&str; 8] = [
     "resources",
     "prompts",

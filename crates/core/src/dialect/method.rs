@@ -193,7 +193,7 @@ pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: 
     }
 }
 
-/// Ids in use, and new ones beside them: `contains`, `contains-2`, ….
+/// Ids in use, and new ones that differ from them: `contains`, `contains-2`, ….
 #[derive(Default)]
 pub(super) struct CriterionIds {
     taken: HashSet<String>,

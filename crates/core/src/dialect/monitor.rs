@@ -414,7 +414,7 @@ fn parse_numbered_dimension(line: &str) -> Option<(String, (i64, i64))> {
     Some((found[1].to_owned(), (bound(2).unwrap_or(1), bound(3).unwrap_or(5))))
 }
 
-/// Nobody writes a longer reply into a prompt, nor more braces behind it.
+/// Prompts hold no longer reply, and no more braces after it.
 const MAX_REPLY_BYTES: usize = 4096;
 const MAX_BRACES: usize = 1000;
 

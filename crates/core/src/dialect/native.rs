@@ -17,7 +17,7 @@ use crate::rubric::{OnError, Rubric, Value};
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
     AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Escalate, HumanLabel, Judge, Jury,
-    McpServer, Suite, TieBreak, Unfilled, Workspace, is_name,
+    MatrixPrompt, McpServer, Suite, TieBreak, Unfilled, Workspace, is_name,
 };
 use crate::template;
 
@@ -670,8 +670,7 @@ fn read_native_workspace(cx: &Context<'_>, node: &SourceNode) -> Option<Workspac
 }
 
 fn read_case_matrix(fields: MappingReader<'_>) -> CaseMatrix {
-    let axis = |key: &'static str| {
-        let values = fields.templates(key);
+    for key in ["models", "prompts"] {
         if fields.list_is_empty(key) {
             fields.cx.report(
                 Diagnostic::error(
@@ -682,15 +681,35 @@ fn read_case_matrix(fields: MappingReader<'_>) -> CaseMatrix {
                 .help("list at least one, or remove the axis"),
             );
         }
-        values
-    };
-    let matrix = CaseMatrix { models: axis("models"), prompts: axis("prompts") };
+    }
+    let matrix = CaseMatrix { models: fields.templates("models"), prompts: read_matrix_prompts(&fields) };
     if !fields.has("models") && !fields.has("prompts") {
         let message = "a matrix needs `models` or `prompts`";
         fields.lacks(&["models", "prompts"], Diagnostic::error(Code::Empty, fields.start(), message));
     }
     fields.finish();
     matrix
+}
+
+/// Texts, or mappings of a `prompt` and its `label`.
+fn read_matrix_prompts(fields: &MappingReader<'_>) -> Vec<MatrixPrompt> {
+    let cx = fields.cx;
+    let Some(node) = fields.get("prompts") else { return Vec::new() };
+    let without_label = |text: String| MatrixPrompt { label: None, text };
+    let Some(items) = node.list() else {
+        return cx.templates(node, "prompts").into_iter().map(without_label).collect();
+    };
+    let read = |item: &SourceNode| {
+        if item.map().is_none() {
+            return cx.template(item, "prompts").map(without_label);
+        }
+        let own = MappingReader::new(cx, item, "matrix prompt")?;
+        let label = own.text("label");
+        let text = own.need("prompt").and_then(|node| cx.template(node, "prompt"));
+        own.finish();
+        Some(MatrixPrompt { label, text: text? })
+    };
+    items.iter().filter_map(read).collect()
 }
 
 fn require_gradable_content(fields: &MappingReader<'_>) {
@@ -798,7 +817,7 @@ fn is_check(entry: &NodeEntry) -> bool {
     matches!(entry.key.as_str(), "check" | "checks")
 }
 
-/// Keys of an eval whose texts rows fill in, all that stands under them included.
+/// Keys of an eval whose texts rows fill in, with everything below these keys.
 const FILLED: [&str; 10] =
     ["name", "prompt", "input", "messages", "response", "trace", "diff", "context", "expected", "matrix"];
 

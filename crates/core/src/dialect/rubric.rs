@@ -76,7 +76,7 @@ pub(super) struct EvalRubricAdditions {
     pub(super) checks: Vec<EvalCheck>,
 }
 
-/// A check beside a rubric. Without a name of its own it gets one that the rubric does not use.
+/// A check in addition to a rubric. Without a name of its own it gets one that the rubric does not use.
 pub(super) struct EvalCheck {
     criterion: Criterion,
     spot: Spot,
@@ -516,14 +516,14 @@ fn ask(fields: &MappingReader<'_>, spot: &mut Spot, ids: &mut CriterionIds) -> O
     }
 }
 
-/// Without a known type nobody knows which keys belong here.
+/// Without a known type it is unknown which keys belong here.
 fn finish_typed(fields: MappingReader<'_>, is_known: bool) {
     if is_known {
         fields.finish();
     }
 }
 
-/// A check or recipe with its `type` beside its parameters.
+/// A check or recipe with its `type` next to its parameters.
 fn read_typed_method(
     fields: &MappingReader<'_>,
     entries: &'static [CatalogueEntry],
@@ -537,7 +537,7 @@ fn read_typed_method(
         {
             fields.cx.report(
                 Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`"))
-                    .help(format!("write `type: {plain}` with `not: true` beside it")),
+                    .help(format!("write `type: {plain}` with `not: true` next to it")),
             );
             return None;
         }
@@ -562,7 +562,7 @@ fn read_typed_method(
     Some(read_method_params(fields, entry))
 }
 
-/// One entry of an eval's `checks`: a check, with how it counts beside it.
+/// One entry of an eval's `checks`: a check, together with how it counts.
 pub(super) fn read_eval_check(cx: &Context<'_>, node: &SourceNode) -> Option<EvalCheck> {
     let fields = MappingReader::new(cx, node, "check")?;
     let spot =

@@ -398,7 +398,7 @@ fn project_targets(cx: &Context<'_>, span: SourceSpan) -> Vec<CaseTarget> {
     targets
 }
 
-/// `{id, label, config}`, or as older files have it: `{name, provider, …}` with the rest beside them.
+/// `{id, label, config}`, or as older files have it: `{name, provider, …}` with the rest next to them.
 fn parse_agentv_target(node: &SourceNode) -> Option<CaseTarget> {
     let text = |key: &str| node.get(key).and_then(SourceNode::text).map(str::to_owned);
     let id = text("provider").or_else(|| text("id")).or_else(|| text("use_target"))?;

@@ -7,8 +7,8 @@ use crate::rubric::{OnError, Rubric, canonical_tree};
 use crate::source::Tree;
 use crate::suite::{
     AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls,
-    Case, CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, McpServer, Monitor, MonitorFilter,
-    Scheme, SchemeKind, ShowCondition, Suite, TieBreak, Trajectory,
+    Case, CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, MatrixPrompt, McpServer, Monitor,
+    MonitorFilter, Scheme, SchemeKind, ShowCondition, Suite, TieBreak, Trajectory,
 };
 
 /// The native form of any suite.
@@ -55,6 +55,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
     let candidate = &case.candidate;
     let messages: Vec<Tree> = candidate.messages.iter().map(Tree::from).collect();
     let targets: Vec<Tree> = case.targets.iter().map(target_to_tree).collect();
+    let prompts: Vec<Tree> = case.matrix.prompts.iter().map(matrix_prompt_to_tree).collect();
     Tree::map()
         .with("name", &case.name)
         .maybe("description", case.description.as_deref())
@@ -92,7 +93,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
             (case.matrix != CaseMatrix::default()).then(|| {
                 Tree::map()
                     .maybe("models", non_empty_items(case.matrix.models.clone()))
-                    .maybe("prompts", non_empty_items(case.matrix.prompts.clone()))
+                    .maybe("prompts", non_empty_items(prompts))
             }),
         )
         .maybe(
@@ -133,6 +134,13 @@ fn rubric_to_tree(rubric: &Rubric, suite: &Suite) -> Tree {
     match (rubric.text(), &tree) {
         (Some(text), Tree::Map(entries)) if entries.len() == 1 && !text.starts_with("file://") => text.into(),
         _ => tree,
+    }
+}
+
+fn matrix_prompt_to_tree(prompt: &MatrixPrompt) -> Tree {
+    match &prompt.label {
+        Some(label) => Tree::map().with("label", label).with("prompt", &prompt.text),
+        None => (&prompt.text).into(),
     }
 }
 

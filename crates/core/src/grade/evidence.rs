@@ -36,7 +36,7 @@ pub(crate) struct QuotableParts {
 /// Letters and digits of a stretch that can be evidence.
 const MIN_LETTERS: usize = 4;
 
-/// Digits of a number that is specific without any word beside it.
+/// Digits of a number that is specific without any word next to it.
 const MIN_DIGITS: usize = 4;
 
 /// Words that stand in every text and so show nothing about this one.
@@ -166,7 +166,7 @@ impl FoldedText {
         out
     }
 
-    /// Where a stretch of this form stands in the original.
+    /// The place in the original of a stretch of this form.
     pub(crate) fn original_span(&self, start: usize, end: usize) -> (usize, usize) {
         (self.places[start].0 as usize, self.places[end - 1].1 as usize)
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::plain::{is_form, read_plain_answers};
 use super::steps::marks_steps;
@@ -13,7 +13,7 @@ use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Rubric
 /// What one line says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GradesFileLine {
-    /// Grades of one candidate by one grader; their `unit` may still be missing.
+    /// Grades of one candidate; their `unit` may still be missing.
     Grades(Vec<Grade>),
     /// The text of a candidate, for conditions and length penalties.
     Candidate { id: String, response: String },
@@ -166,6 +166,9 @@ impl GradesFileLine {
         if marks_steps(&map) {
             return Ok(Self::Grades(Vec::new()));
         }
+        if is_graded_record(&map) {
+            return read_graded_record(&map);
+        }
         let id = map.get("candidate").filter(|map| !map.is_null()).ok_or(BadLine::Missing("candidate"))?;
         if !map.contains_key("criterion") {
             let response = map.get("response").and_then(Json::as_str).ok_or(BadLine::Missing("criterion"))?;
@@ -233,9 +236,69 @@ pub(super) fn unnamed_grader() -> Grader {
     Grader { kind: GraderKind::Human, name: NOBODY.to_owned(), configuration: None }
 }
 
+/// Whether a line is what `jurist grade` writes of a record: its verdict and its grades, of each judge if it has several.
+fn is_graded_record(map: &Map<String, Json>) -> bool {
+    let has_list = |key: &str| map.get(key).is_some_and(Json::is_array);
+    !map.contains_key("candidate")
+        && !map.contains_key("criterion")
+        && (has_list("grades") || has_list("opinions"))
+}
+
+fn read_graded_record(record: &Map<String, Json>) -> Result<GradesFileLine, BadLine> {
+    let opinions = record.get("opinions").and_then(Json::as_array).into_iter().flatten();
+    let lists = opinions.filter_map(|opinion| opinion.get("grades")).chain(record.get("grades"));
+    let mut all = Vec::new();
+    for grade in lists.filter_map(Json::as_array).flatten().filter_map(Json::as_object) {
+        let line = if grade.contains_key("candidate") {
+            grade.clone()
+        } else {
+            complete_check_grade(record, grade)?
+        };
+        if let GradesFileLine::Grades(grades) = GradesFileLine::of_map(line, false)? {
+            all.extend(grades);
+        }
+    }
+    Ok(GradesFileLine::Grades(all))
+}
+
+/// The grade of a check, whose candidate only the record names.
+fn complete_check_grade(
+    record: &Map<String, Json>,
+    finding: &Map<String, Json>,
+) -> Result<Map<String, Json>, BadLine> {
+    let candidate = record.get("id").filter(|id| !id.is_null()).ok_or(BadLine::Missing("id"))?;
+    let criterion = finding.get("criterion").ok_or(BadLine::Missing("criterion"))?;
+    let comment = finding.get("comment").and_then(Json::as_str).unwrap_or_default();
+    let outcome = match finding.get("score").and_then(Json::as_f64) {
+        Some(score) => json!({ "kind": "scored", "value": score, "unit": score }),
+        None if finding.contains_key("error") => {
+            json!({ "kind": "failed", "failure": "crashed", "detail": comment })
+        }
+        None => json!({ "kind": "abstained", "why": comment }),
+    };
+    Ok(Map::from_iter([
+        ("candidate".to_owned(), candidate.clone()),
+        ("criterion".to_owned(), criterion.clone()),
+        ("grader".to_owned(), json!({ "kind": "check", "name": criterion })),
+        ("outcome".to_owned(), outcome),
+        ("reason".to_owned(), json!(comment)),
+    ]))
+}
+
+/// The key of a form, and the column of a table, that marks answers of an excluded annotator.
+pub const EXCLUDED: &str = "excluded";
+
+/// Whether a form has answers of an annotator who was excluded from the task.
+pub(super) fn is_excluded_form(map: &Map<String, Json>) -> bool {
+    map.get(EXCLUDED) == Some(&Json::Bool(true))
+}
+
 /// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`, and for statistics
 /// its plain questions.
 fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Result<GradesFileLine, BadLine> {
+    if is_excluded_form(map) {
+        return Ok(GradesFileLine::Grades(Vec::new()));
+    }
     let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|text| map.get(*text));
     let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
     let (no_rubric, no_ratings) = (Json::Null, Map::new());
@@ -330,6 +393,49 @@ mod tests {
         let read: Vec<(&str, &str)> =
             grades.iter().map(|grade| (grade.criterion.as_str(), grade.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "ann"), ("b", "ann")]);
+    }
+
+    #[test]
+    fn answers_of_excluded_annotators_are_left_out() {
+        let line = r#"{"trace_id": "t1", "annotator": "cleo", "excluded": true,
+                       "rubric": {"criteria_ratings": {"a": 4}}}"#;
+        assert_eq!(GradesFileLine::parse(line).unwrap(), GradesFileLine::Grades(Vec::new()));
+        let table = "trace_id,annotator,a,a.scale,excluded\n1,ana,2,1 to 5,\n1,cleo,3,1 to 5,true\n";
+        let read = read_table(table, b',').unwrap();
+        let graders: Vec<(&str, &str)> =
+            read.iter().map(|(grade, _)| (grade.criterion.as_str(), grade.grader.name.as_str())).collect();
+        assert_eq!(graders, [("a", "ana")]);
+    }
+
+    #[test]
+    fn lines_of_graded_records_hold_the_grades_of_each_judge() {
+        let grade = |judge: &str| {
+            json!({
+                "format": 1, "candidate": "a", "criterion": "b", "grader": { "kind": "judge", "name": judge },
+                "outcome": { "kind": "scored", "value": true, "unit": 1.0 },
+            })
+        };
+        let read = |line: Json| {
+            let GradesFileLine::Grades(grades) = GradesFileLine::parse(&line.to_string()).unwrap() else {
+                panic!("not grades")
+            };
+            grades
+        };
+        let of_one =
+            read(json!({ "id": "a", "status": "pass", "score": 1.0, "verdict": {}, "grades": [grade("m")] }));
+        assert_eq!(of_one, [serde_json::from_value::<Grade>(grade("m")).unwrap()]);
+        let opinion = |judge: &str| json!({ "judge": judge, "verdict": {}, "grades": [grade(judge)] });
+        let of_panel = read(json!({ "id": "a", "opinions": [opinion("m"), opinion("n")], "panel": {} }));
+        assert_eq!(of_panel.iter().map(|grade| grade.grader.name.as_str()).collect::<Vec<_>>(), ["m", "n"]);
+        let of_checks = read(json!({ "id": 7, "score": 0.0, "grades": [
+            { "criterion": "b", "score": 0.5, "value": null, "comment": "half" },
+            { "criterion": "c", "score": null, "value": null, "comment": "too large", "error": "too large" },
+        ] }));
+        assert_eq!((of_checks[0].candidate.as_str(), of_checks[0].outcome.unit()), ("7", Some(0.5)));
+        assert_eq!(of_checks[0].grader.kind, GraderKind::Check);
+        assert!(matches!(&of_checks[1].outcome, Outcome::Failed { detail, .. } if detail == "too large"));
+        let error = GradesFileLine::parse(r#"{"grades": [{"criterion": "b", "score": 1}]}"#).unwrap_err();
+        assert_eq!(error, BadLine::Missing("id"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use evidence::locate;
 pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
-pub use lines::{BadLine, GradesFileLine, MetadataFields, ShortGrade};
+pub use lines::{BadLine, EXCLUDED, GradesFileLine, MetadataFields, ShortGrade};
 pub use parts::{part_name, part_of, score_of_points, with_parts};
 pub use plain::{
     LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, UngradedQuestion, join_chosen_labels,
@@ -24,7 +24,7 @@ pub use plain::{
 };
 pub use sampled::{SampledCandidate, read_stratum_sizes};
 pub use steps::step_grades;
-pub use table::{GradeTable, read_grade_table};
+pub use table::{GradeTable, read_grade_table, read_labels_table};
 pub use verdict::{
     Counts, FailedGate, Gate, PanelVerdict, TreePathStep, UndecidedGate, Verdict, VerdictStatus,
 };
@@ -59,12 +59,16 @@ pub struct Grade {
     /// The rubric this was graded against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<RubricHash>,
+    /// Id of the question: a criterion of the rubric, or a node of a tree.
     pub criterion: String,
+    /// Check, judge or person that answered.
     pub grader: Grader,
+    /// Answer of the grader, or the reason for a missing answer.
     pub outcome: Outcome,
     /// At most [`Reason::MAX`] bytes are kept.
     #[serde(default, skip_serializing_if = "Reason::is_empty")]
     pub reason: Reason,
+    /// Quotes from the candidate that support the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// Claims or requirements that the grade is based on.
@@ -73,8 +77,10 @@ pub struct Grade {
     /// Warnings about the grade.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<GradeFlag>,
+    /// Tokens and cost of this answer; absent if there are none.
     #[serde(default, skip_serializing_if = "Spend::is_nothing")]
     pub spend: Spend,
+    /// Time of the answer; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
     /// Tries before this answer, oldest first.
@@ -89,6 +95,7 @@ fn default_format() -> u32 {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grader {
+    /// Kind of grader: a check, a judge or a human.
     pub kind: GraderKind,
     /// Model, check or person.
     pub name: String,
@@ -97,12 +104,18 @@ pub struct Grader {
     pub configuration: Option<String>,
 }
 
+impl Grader {
+    /// The name in grades of a case that no grader was asked about, such as one whose target failed.
+    pub const NONE: &'static str = "none";
+}
+
 /// Outcome of the question. Only `scored` counts in the score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
     /// An answer on the criterion's own scale.
     Scored {
+        /// Answer on the criterion's own scale.
         value: Value,
         /// The same on 0..=1; absent for a choice that only leads on in a tree.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,15 +124,23 @@ pub enum Outcome {
     /// The condition of the criterion was false, or the grader answered "not applicable".
     NotApplicable,
     /// The grader could not decide.
-    Abstained { why: String },
+    Abstained {
+        /// Reason for the missing decision, in words.
+        why: String,
+    },
     /// Grader error.
     Failed {
+        /// Kind of error.
         failure: Failure,
+        /// Error message; empty if there is none.
         #[serde(default)]
         detail: String,
     },
     /// Not asked.
-    Deferred { why: Deferral },
+    Deferred {
+        /// Reason for the missing answer.
+        why: Deferral,
+    },
 }
 
 impl Outcome {
@@ -207,7 +228,9 @@ impl<'de> Deserialize<'de> for Reason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
+    /// Quoted text, as the grader wrote it.
     pub quote: String,
+    /// Position of the quote in the candidate; absent if the quote was not found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<QuoteLocation>,
 }
@@ -216,9 +239,12 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuoteLocation {
+    /// Part of the candidate, such as `response` or `trace.3.result.1`.
     #[serde(rename = "in")]
     pub part: String,
+    /// Offset of the first byte of the quote in this part, from 0.
     pub start: u64,
+    /// Offset after the last byte of the quote in this part.
     pub end: u64,
 }
 
@@ -226,8 +252,11 @@ pub struct QuoteLocation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GradedPoint {
+    /// Text of the claim or requirement.
     pub text: String,
+    /// Whether the claim is supported, or the requirement is met.
     pub holds: bool,
+    /// Quotes from the candidate that support this decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
 }
@@ -256,10 +285,13 @@ impl GradeFlag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spend {
+    /// Number of input tokens, including cached tokens, as reported by the model's API.
     pub tokens_in: u64,
     /// Part of `tokens_in` that a provider had cached.
     pub tokens_cached: u64,
+    /// Number of output tokens, as reported by the model's API.
     pub tokens_out: u64,
+    /// Cost in US dollars; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
     /// Taken from Jurist's own cache: nothing was sent and nothing was paid.
@@ -294,9 +326,12 @@ impl Spend {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attempt {
+    /// Kind of error.
     pub failure: Failure,
+    /// Error message; empty if there is none.
     #[serde(default)]
     pub detail: String,
+    /// Time of the attempt; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
 }

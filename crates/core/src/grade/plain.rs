@@ -76,7 +76,7 @@ impl PlainQuestion {
         }
     }
 
-    /// What a column beside the answers says of them: the ends of the scale, or the kind of question.
+    /// What a column next to the answers says of them: the ends of the scale, or the kind of question.
     pub fn describe_scale(&self) -> String {
         match self {
             Self::Number { low, high, .. } => format!("{low} to {high}"),

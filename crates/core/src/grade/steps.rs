@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use super::lines::{BadLine, id_text, unnamed_grader};
+use super::lines::{BadLine, id_text, is_excluded_form, unnamed_grader};
 use super::{FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value};
 
 /// One step as Potato writes it; keys that say nothing about it are left alone.
@@ -27,6 +27,9 @@ struct MarkedStep {
 pub fn step_grades(text: &str) -> Result<Vec<Grade>, BadLine> {
     let Ok(Json::Object(map)) = serde_json::from_str(text) else { return Ok(Vec::new()) };
     let mut grades = Vec::new();
+    if is_excluded_form(&map) {
+        return Ok(grades);
+    }
     for (scheme, steps) in schemes(&map) {
         for (at, step) in steps.into_iter().enumerate() {
             let step: MarkedStep = serde_json::from_value(step)
@@ -42,7 +45,7 @@ pub(super) fn marks_steps(map: &Map<String, Json>) -> bool {
     !map.contains_key("criterion") && !schemes(map).is_empty()
 }
 
-/// Schemes by name with their steps, beside the other answers or under `annotations`, as JSON or as its text.
+/// Schemes by name with their steps, next to the other answers or under `annotations`, as JSON or as its text.
 fn schemes(map: &Map<String, Json>) -> Vec<(String, Vec<Json>)> {
     let inner = map.get("annotations").and_then(Json::as_object);
     let found = map.iter().chain(inner.into_iter().flatten()).filter_map(|(name, value)| {

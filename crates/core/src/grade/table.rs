@@ -3,7 +3,8 @@
 //! - a column of values: a row for each grade, with `candidate`, `criterion`, `grader` and `value`;
 //! - a column of names without one of values: a row for each candidate and grader, each column of numbers a criterion,
 //!   and each column of labels beside which another says so (`NAME.scale`), as in exports of annotation tasks;
-//! - otherwise a row for each candidate, with a column for each grader.
+//! - otherwise a row for each candidate, with a column for each grader; or, where columns have the names of criteria that
+//!   others graded, with the labels of one person.
 //!
 //! Cells may be empty; `time`, `rubric` and `reason` may stand beside.
 
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 use csv::StringRecord;
 use serde::de::IgnoredAny;
 
-use super::lines::{ShortGradeLine, read_short_grade};
+use super::lines::{EXCLUDED, ShortGradeLine, read_short_grade};
 use super::{
     BadLine, Grade, GradesFileLine, LABEL_SEPARATOR, MetadataFields, NOTHING_TICKED, Outcome, PlainQuestion,
     Reason, Time, Value, join_chosen_labels,
@@ -25,10 +26,12 @@ pub struct GradeTable {
     pub grades: Vec<(Grade, MetadataFields)>,
     /// How columns were read, in a sentence, where their names alone do not say it.
     pub reading: Option<String>,
+    /// How the table was read if it names no criterion, and what to add; its grades then are of `rating`.
+    pub without_criterion: Option<String>,
 }
 
-/// Columns that say something about a row and are nobody's answer.
-const ABOUT: [&str; 10] = [
+/// Columns that say something about a row and are not answers.
+const ABOUT: [&str; 11] = [
     "time",
     "timestamp",
     "rubric",
@@ -39,6 +42,7 @@ const ABOUT: [&str; 10] = [
     "notes",
     "stratum",
     "probability",
+    EXCLUDED,
 ];
 pub(super) const CANDIDATE: [&str; 10] = [
     "candidate",
@@ -71,21 +75,56 @@ const DECIDED: &str = ".decided";
 const BESIDE: [&str; 5] = [SCALE, DECIDED, ".unrated", ".comment", ".quotes"];
 const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
 const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
+/// The criterion of grades in a table that names none.
+const UNNAMED_CRITERION: &str = "rating";
 
 /// Reads a table of any of the three kinds.
 pub fn read_grade_table(text: &str, delimiter: u8) -> Result<GradeTable, BadLine> {
+    read_labels_table(text, delimiter, &[], "unknown")
+}
+
+/// Reads a table of labels for criteria that others graded: a column with the name of a criterion holds its labels.
+/// Without a column of names, they are the labels of one person, who is called `person`.
+pub fn read_labels_table(
+    text: &str,
+    delimiter: u8,
+    criteria: &[String],
+    person: &str,
+) -> Result<GradeTable, BadLine> {
     let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let header = read_column_names(&mut reader)?;
     check_delimiter(&header, delimiter)?;
     let names = reader.headers().map_err(bad)?.iter().map(|name| name.trim().to_owned()).collect();
     let rows = reader.records().collect::<Result<Vec<StringRecord>, _>>().map_err(bad)?;
-    let columns = Columns::new(header, names, &rows)?;
+    let excluded = header.iter().position(|name| name == EXCLUDED);
+    let columns = Columns::new(header, names, &rows, KnownOfTable { delimiter, criteria, person })?;
     let mut grades = Vec::new();
     for row in &rows {
-        columns.read_row(row, &mut grades)?;
+        if excluded.and_then(|at| trimmed_cell(row, at)) != Some("true") {
+            columns.read_row(row, &mut grades)?;
+        }
     }
-    Ok(GradeTable { grades, reading: columns.reading() })
+    let without_criterion = columns.describe_missing_criterion();
+    Ok(GradeTable { grades, reading: columns.reading(), without_criterion })
+}
+
+/// What is known of a table besides its cells.
+#[derive(Clone, Copy)]
+struct KnownOfTable<'a> {
+    delimiter: u8,
+    /// Criteria that others graded.
+    criteria: &'a [String],
+    /// The grader of a table of labels that names none.
+    person: &'a str,
+}
+
+impl KnownOfTable<'_> {
+    /// Whether a column has the name of a criterion. Grades of a table without criteria have [`UNNAMED_CRITERION`] as
+    /// well, so that this name says nothing.
+    fn is_criterion(&self, name: &str) -> bool {
+        name != UNNAMED_CRITERION && self.criteria.iter().any(|criterion| criterion == name)
+    }
 }
 
 /// Refuses a table whose columns something else separates, with the command that makes it one of ours.
@@ -108,6 +147,8 @@ struct Columns {
     names: Vec<String>,
     candidate: usize,
     layout: TableLayout,
+    /// The grader of labels whose table names none.
+    person: String,
     time: Option<usize>,
     rubric: Option<usize>,
     reason: Option<usize>,
@@ -120,7 +161,8 @@ enum TableLayout {
         grader: Option<usize>,
     },
     RowPerRater {
-        grader: usize,
+        /// `None` for labels of one person.
+        grader: Option<usize>,
         criteria: Vec<usize>,
         /// Columns of texts, which are no criteria.
         texts: Vec<usize>,
@@ -129,7 +171,12 @@ enum TableLayout {
 }
 
 impl Columns {
-    fn new(header: Vec<String>, names: Vec<String>, rows: &[StringRecord]) -> Result<Self, BadLine> {
+    fn new(
+        header: Vec<String>,
+        names: Vec<String>,
+        rows: &[StringRecord],
+        known: KnownOfTable<'_>,
+    ) -> Result<Self, BadLine> {
         // The first of the names that there is: an export has `case` as well as `candidate`.
         let column =
             |names: &[&str]| names.iter().find_map(|name| header.iter().position(|header| header == name));
@@ -149,37 +196,88 @@ impl Columns {
             };
             (0..header.len()).filter(is_other).collect::<Vec<usize>>()
         };
-        let layout = match (value, grader) {
-            (Some(value), grader) => TableLayout::RowPerGrade { value, criterion, grader },
-            (None, Some(grader)) => row_per_rater(grader, &others(Some(grader)), &names, rows)?,
-            (None, None) => match column_of_names(candidate, &others(None), &names, rows)? {
-                Some(grader) => row_per_rater(grader, &others(Some(grader)), &names, rows)?,
-                None => TableLayout::ColumnPerGrader,
-            },
+        let is_labels = |at: &usize| known.is_criterion(&names[*at]);
+        let has_labels = criterion.is_none() && others(grader).iter().any(is_labels);
+        let by_people = |grader: usize| {
+            row_per_rater(Some(grader), &others(Some(grader)), candidate, &names, rows, known)
         };
-        Ok(Self { header, names, candidate, layout, time, rubric, reason })
+        let layout = match (value.filter(|_| !has_labels), grader) {
+            (Some(value), grader) => TableLayout::RowPerGrade { value, criterion, grader },
+            (None, Some(grader)) => by_people(grader)?,
+            (None, None) => {
+                let others = others(None);
+                let unlabelled: Vec<usize> = others.iter().copied().filter(|at| !is_labels(at)).collect();
+                match column_of_names(candidate, &unlabelled, &names, rows)? {
+                    Some(grader) => by_people(grader)?,
+                    None if has_labels => row_per_rater(None, &others, candidate, &names, rows, known)?,
+                    None => TableLayout::ColumnPerGrader,
+                }
+            }
+        };
+        let person = known.person.to_owned();
+        Ok(Self { header, names, candidate, layout, person, time, rubric, reason })
     }
 
     fn reading(&self) -> Option<String> {
         let TableLayout::RowPerRater { grader, criteria, texts } = &self.layout else { return None };
-        let named = |at: usize| format!("`{}`", self.names[at]);
-        let criteria: Vec<String> = criteria.iter().map(|at| named(*at)).collect();
-        Some(
-            format!(
-                "read as a row per candidate ({}) and grader ({}), with the criteria {}",
-                named(self.candidate),
-                named(*grader),
-                criteria.join(", ")
-            ) + &match texts.len() {
-                0 => String::new(),
-                n => {
-                    let shown: Vec<String> = texts.iter().take(MOST_TEXTS).map(|at| named(*at)).collect();
-                    let more =
-                        if MOST_TEXTS < n { format!(" and {} more", n - MOST_TEXTS) } else { String::new() };
-                    format!("; not included as criteria, because they hold texts: {}{more}", shown.join(", "))
-                }
-            },
-        )
+        let (candidate, criteria) = (self.list_names(&[self.candidate]), self.list_names(criteria));
+        let read = match grader {
+            Some(grader) => {
+                let grader = self.list_names(&[*grader]);
+                format!(
+                    "read as a row per candidate ({candidate}) and grader ({grader}), with the criteria {criteria}"
+                )
+            }
+            None => format!(
+                "read as labels of one person (`{}`), with a row per candidate ({candidate}) and the criteria {criteria}",
+                self.person
+            ),
+        };
+        let left_out = match (texts.len(), grader) {
+            (0, _) => String::new(),
+            (_, Some(_)) => format!(
+                "; not included as criteria, because they hold texts: {}",
+                self.list_first_names(texts)
+            ),
+            (_, None) => format!("; not included: {}", self.list_first_names(texts)),
+        };
+        Some(read + &left_out)
+    }
+
+    /// How the table was read if it names no criterion, and what to add.
+    fn describe_missing_criterion(&self) -> Option<String> {
+        let candidate = self.list_names(&[self.candidate]);
+        match &self.layout {
+            TableLayout::RowPerGrade { criterion: None, .. } => Some(format!(
+                "read as a row per grade of a criterion `{UNNAMED_CRITERION}`; to name the criterion, add a column `criterion`"
+            )),
+            TableLayout::ColumnPerGrader => {
+                let is_grader = |at: &usize| self.is_grader_column(*at);
+                let graders: Vec<usize> = (0..self.header.len()).filter(is_grader).collect();
+                let graders = self.list_first_names(&graders);
+                Some(format!(
+                    "read as a row per candidate ({candidate}) and a column per grader ({graders}), all of a criterion `{UNNAMED_CRITERION}`; \
+                     if one person graded, give the column the name of the criterion; if several did, add a column `annotator`, and a column with the name of each criterion"
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a column holds a grader's answers, in a table with a column for each grader.
+    fn is_grader_column(&self, at: usize) -> bool {
+        at != self.candidate && !ABOUT.contains(&self.header[at].as_str())
+    }
+
+    fn list_names(&self, columns: &[usize]) -> String {
+        columns.iter().map(|at| format!("`{}`", self.names[*at])).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The names of the first columns, and how many more there are.
+    fn list_first_names(&self, columns: &[usize]) -> String {
+        let n = columns.len();
+        let shown = self.list_names(&columns[..n.min(MOST_TEXTS)]);
+        if MOST_TEXTS < n { format!("{shown} and {} more", n - MOST_TEXTS) } else { shown }
     }
 
     fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, MetadataFields)>) -> Result<(), BadLine> {
@@ -224,22 +322,22 @@ impl Columns {
         };
         match &self.layout {
             TableLayout::RowPerGrade { value, criterion, grader } => match trimmed_cell(row, *value) {
-                Some(text) => add(own(*criterion, "rating"), own(*grader, "nobody"), text),
+                Some(text) => add(own(*criterion, UNNAMED_CRITERION), own(*grader, "unknown"), text),
                 None => Ok(()),
             },
             TableLayout::RowPerRater { grader, criteria, .. } => {
+                let grader = if grader.is_some() { own(*grader, "unknown") } else { self.person.as_str() };
                 for at in criteria {
                     if let Some(text) = trimmed_cell(row, *at) {
-                        add(&self.names[*at], own(Some(*grader), "nobody"), text)?;
+                        add(&self.names[*at], grader, text)?;
                     }
                 }
                 Ok(())
             }
             TableLayout::ColumnPerGrader => {
                 for (at, grader) in self.header.iter().enumerate() {
-                    let is_answer = at != self.candidate && !ABOUT.contains(&grader.as_str());
-                    if let Some(text) = trimmed_cell(row, at).filter(|_| is_answer) {
-                        add("rating", grader, text)?;
+                    if let Some(text) = trimmed_cell(row, at).filter(|_| self.is_grader_column(at)) {
+                        add(UNNAMED_CRITERION, grader, text)?;
                     }
                 }
                 Ok(())
@@ -269,7 +367,7 @@ impl Columns {
                 known.extend([Some(*value), *criterion, *grader]);
             }
             TableLayout::RowPerRater { grader, criteria, .. } => {
-                known.extend(criteria.iter().chain([grader]).map(|at| Some(*at)));
+                known.extend(criteria.iter().map(|at| Some(*at)).chain([*grader]));
             }
             TableLayout::ColumnPerGrader => return MetadataFields::new(),
         }
@@ -281,35 +379,51 @@ impl Columns {
     }
 }
 
-/// Columns in which every answer is a number, yes or no are criteria.
+/// Columns with the name of a known criterion are criteria. So are those in which every answer is a number, or every
+/// answer yes or no, unless the table has labels of one person, whose other columns may say anything.
 fn row_per_rater(
-    grader: usize,
+    grader: Option<usize>,
     others: &[usize],
+    candidate: usize,
     names: &[String],
     rows: &[StringRecord],
+    known: KnownOfTable<'_>,
 ) -> Result<TableLayout, BadLine> {
     let question = |at: usize| declared_question(at, names, rows);
     let is_criterion = |at: usize| match question(at) {
+        _ if known.is_criterion(&names[at]) => true,
         Some(question) => question.is_graded(),
-        None => is_rated(at, rows),
+        None => grader.is_some() && is_rated(at, rows),
     };
-    for at in others.iter().filter(|at| question(**at).is_none()) {
+    let may_hold_ratings = |at: &&usize| question(**at).is_none() && (grader.is_some() || is_criterion(**at));
+    for at in others.iter().filter(may_hold_ratings) {
         check_stray_texts(*at, names, rows)?;
     }
     let (criteria, rest): (Vec<usize>, Vec<usize>) = others.iter().copied().partition(|at| is_criterion(*at));
     let has_text = |at: &usize| rows.iter().any(|row| trimmed_cell(row, *at).is_some());
     let texts: Vec<usize> = rest.into_iter().filter(has_text).collect();
-    if criteria.is_empty() {
+    if let (Some(grader), []) = (grader, criteria.as_slice()) {
         let mut cells = rows.iter().flat_map(|row| others.iter().filter_map(|at| trimmed_cell(row, *at)));
         if let Some(text) = cells.find(|text| has_decimal_comma(text)) {
             let point = text.replace(',', ".");
             return Err(BadLine::Shape(format!("`{text}` has a decimal comma; write `{point}`")));
         }
-        let first = others.first().map_or("helpful", |at| names[*at].as_str());
+        let Some(first) = others.first().copied() else {
+            return Err(BadLine::Shape(format!(
+                "`{}` names graders, and no other column holds ratings",
+                names[grader]
+            )));
+        };
+        let (separator, ending) = if known.delimiter == b'\t' { ("\\t", "tsv") } else { (",", "csv") };
         return Err(BadLine::Shape(format!(
-            "`{}` names graders, and no other column holds numbers that could be ratings; this says which column \
-             holds labels: sed '1s/{first}/value/' FILE > table.csv",
-            names[grader]
+            "`{}` names graders, and no other column holds only numbers, or only yes and no; if `{label}` holds labels, \
+             this writes a table that says so: awk 'BEGIN {{FS=OFS=\"{separator}\"}} {{if (NR==1) print \"candidate\", \
+             \"grader\", \"criterion\", \"value\"; else print ${}, ${}, \"{label}\", ${}}}' FILE > table.{ending}",
+            names[grader],
+            candidate + 1,
+            grader + 1,
+            first + 1,
+            label = names[first],
         )));
     }
     Ok(TableLayout::RowPerRater { grader, criteria, texts })
@@ -325,7 +439,7 @@ fn is_beside_another(name: &str, header: &[String]) -> bool {
         .any(|end| name.strip_suffix(end).is_some_and(|of| header.iter().any(|other| other.as_str() == of)))
 }
 
-/// The question of a column, where the column beside it names one.
+/// The question of a column, where the column next to it names one.
 fn declared_question(at: usize, names: &[String], rows: &[StringRecord]) -> Option<PlainQuestion> {
     let scale = format!("{}{SCALE}", names[at]);
     let beside = names.iter().position(|name| *name == scale)?;
@@ -390,6 +504,9 @@ fn has_decimal_comma(text: &str) -> bool {
 /// Refuses a column in which most answers are numbers and some are texts: without this, one stray letter would make
 /// the whole criterion disappear.
 fn check_stray_texts(at: usize, names: &[String], rows: &[StringRecord]) -> Result<(), BadLine> {
+    if is_rated(at, rows) {
+        return Ok(());
+    }
     let is_text = |text: &str| matches!(parse_answer_cell(text), Ok((Some(Value::Text(_)), _)));
     let cells = || rows.iter().filter_map(|row| Some((row, trimmed_cell(row, at)?)));
     let n_texts = cells().filter(|(_, text)| is_text(text)).count();
@@ -409,14 +526,17 @@ fn check_stray_texts(at: usize, names: &[String], rows: &[StringRecord]) -> Resu
     )))
 }
 
-/// Whether a column has answers, and all of them are numbers, yes or no, or say that there is none.
+/// Whether a column has answers, and all of them are numbers, or all of them are yes or no. An answer may also say that
+/// there is none.
 fn is_rated(at: usize, rows: &[StringRecord]) -> bool {
-    let mut answers = rows.iter().filter_map(|row| trimmed_cell(row, at)).peekable();
-    answers.peek().is_some()
-        && answers.all(|text| match parse_answer_cell(text) {
-            Ok((Some(Value::Text(_)), _)) => false,
-            Ok(_) | Err(_) => true,
-        })
+    type ParsedCell = Result<(Option<Value>, Option<Outcome>), BadLine>;
+    let answers = || rows.iter().filter_map(|row| trimmed_cell(row, at)).map(parse_answer_cell);
+    let is_number = |answer: ParsedCell| !matches!(answer, Ok((Some(Value::Text(_)), _)));
+    let is_yes_or_no = |answer: ParsedCell| match answer {
+        Ok((Some(value), _)) => value.as_yes_or_no().is_some(),
+        Ok((None, _)) | Err(_) => true,
+    };
+    answers().next().is_some() && (answers().all(is_number) || answers().all(is_yes_or_no))
 }
 
 fn trimmed_cell(row: &StringRecord, at: usize) -> Option<&str> {
@@ -509,6 +629,48 @@ mod tests {
         assert_eq!(read(export), expected);
         let reading = read_grade_table(export, b',').unwrap().reading.unwrap();
         assert!(reading.ends_with("; not included as criteria, because they hold texts: `why`"), "{reading}");
+    }
+
+    #[test]
+    fn a_column_with_the_name_of_a_criterion_holds_labels() {
+        let criteria = ["resolved".to_owned(), "score".to_owned()];
+        let read = |text: &str| read_labels_table(text, b',', &criteria, "labels").unwrap();
+        let shown = |table: &GradeTable| {
+            let line = |(grade, _): &(Grade, MetadataFields)| {
+                let Outcome::Scored { value, .. } = &grade.outcome else { return "-".to_owned() };
+                format!("{} {} {} {value}", grade.candidate, grade.criterion, grade.grader.name)
+            };
+            table.grades.iter().map(line).collect::<Vec<_>>()
+        };
+        let of_one = read("id,resolved,notes,text\na,yes,fine,Hello.\nb,no,,Bye.\n");
+        assert_eq!(shown(&of_one), ["a resolved labels yes", "b resolved labels no"]);
+        assert_eq!(of_one.grades[0].0.reason.as_str(), "fine");
+        assert_eq!(
+            of_one.reading.as_deref(),
+            Some(
+                "read as labels of one person (`labels`), with a row per candidate (`id`) and the criteria `resolved`; not included: `text`"
+            )
+        );
+        assert_eq!(shown(&read("id,score\na,1\n")), ["a score labels 1"]);
+        assert_eq!(
+            shown(&read("id,rater,resolved\na,ann,kind\na,bob,curt\n")),
+            ["a resolved ann kind", "a resolved bob curt"]
+        );
+        let of_several = read("id,ann,bob\na,1,0\n");
+        assert_eq!(shown(&of_several), ["a rating ann 1", "a rating bob 0"]);
+        assert!(of_several.without_criterion.unwrap().contains("a column per grader (`ann`, `bob`)"));
+        let of_grades = read("candidate,grader,value\na,ann,1\n");
+        assert!(of_grades.without_criterion.unwrap().contains("add a column `criterion`"));
+        assert_eq!(read("candidate,criterion,value\na,resolved,1\n").without_criterion, None);
+    }
+
+    #[test]
+    fn columns_of_yes_and_no_are_criteria_and_labels_keep_their_criterion() {
+        let table = "id,annotator,resolved,notes\na,ann,yes,\nb,ann,No,x\nc,ann,n/a,\n";
+        assert_eq!(read(table), ["a resolved ann yes", "b resolved ann No", "-"]);
+        let error =
+            read_grade_table("id,annotator,tone\na,ann,kind\nb,ann,curt\n", b',').unwrap_err().to_string();
+        assert!(error.contains("else print $1, $2, \"tone\", $3}' FILE > table.csv"), "{error}");
     }
 
     #[test]

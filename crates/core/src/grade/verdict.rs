@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
+    /// Result of the rubric for this candidate.
     pub status: VerdictStatus,
     /// On 0..=1; absent if no score can be computed.
     pub score: Option<f64>,
@@ -16,6 +17,7 @@ pub struct Verdict {
     /// A pass because no criterion applied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vacuous: bool,
+    /// Failed gates. A verdict with a failed gate never passes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate>,
     /// Undecided gates. A verdict with an undecided gate never passes.
@@ -24,6 +26,7 @@ pub struct Verdict {
     /// The way through the rubric's trees.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<TreePathStep>,
+    /// Number of questions by outcome.
     pub counts: Counts,
 }
 
@@ -38,14 +41,30 @@ pub enum VerdictStatus {
     Deferred,
 }
 
+impl VerdictStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Error => "error",
+            Self::Deferred => "deferred",
+        }
+    }
+}
+
 /// Number of questions by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Counts {
+    /// Number of questions with a score.
     pub scored: u32,
+    /// Number of questions that do not apply to this candidate.
     pub not_applicable: u32,
+    /// Number of questions that the grader could not decide.
     pub abstained: u32,
+    /// Number of questions with a grader error.
     pub failed: u32,
+    /// Number of questions that were deferred, for example because no API key was set.
     pub deferred: u32,
     /// Not asked because something they require is not met.
     pub unmet: u32,
@@ -54,6 +73,7 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailedGate {
+    /// Kind of gate.
     pub gate: Gate,
     /// Absent for gates of the rubric itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,10 +84,12 @@ pub struct FailedGate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndecidedGate {
+    /// Kind of gate.
     pub gate: Gate,
     /// Absent for gates of the rubric itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criterion: Option<String>,
+    /// Reason for the missing decision, in words.
     pub reason: String,
 }
 
@@ -114,10 +136,12 @@ impl Gate {
 pub struct TreePathStep {
     /// The question's id, as grades name it.
     pub node: String,
+    /// Answer to the question of this node.
     pub answer: String,
     /// At the last node: the authored score, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// At the last node: the reason that the rubric states for the score; absent if the rubric states none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -126,6 +150,7 @@ pub struct TreePathStep {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelVerdict {
+    /// Result of the panel for this candidate.
     pub status: VerdictStatus,
     /// The mean of the members' scores.
     pub score: Option<f64>,
@@ -138,9 +163,11 @@ pub struct PanelVerdict {
     /// Why it does not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Number of members of the panel.
     pub members: u32,
     /// Members that came to a verdict; the others abstained.
     pub voters: u32,
+    /// Number of voters whose verdict is a pass.
     pub passes: u32,
     /// Voters with a failed gate.
     pub gated: u32,

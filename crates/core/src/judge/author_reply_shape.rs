@@ -14,7 +14,7 @@ use crate::rubric::{Rubric, WHOLE};
 /// What takes the place of the author's shape in a prompt.
 const PLACEHOLDER: &str = "(the shape is given at the end)";
 
-/// Nobody writes a longer shape.
+/// Prompts hold no longer shape.
 const MAX_SHAPE: usize = 4096;
 
 /// Whether the author asks for a reply that names the criteria as its keys.

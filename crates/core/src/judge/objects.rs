@@ -44,7 +44,7 @@ pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
     found
 }
 
-/// An object with the keys of a judge's reply, and where it stands in the text.
+/// An object with the keys of a judge's reply, and its position in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FoundObject {
     pub(super) object: Map<String, Json>,

@@ -9,7 +9,7 @@ use super::objects::{FoundObject, comparable_object, fold_for_comparison, object
 use super::reply::{bare_word, chosen_label, read_scale_value, reply_reason, stated_choice, stated_value};
 use super::reply_schema::{AnswerSchema, ReplySchema};
 
-/// The answers that somebody else put where a judge reads.
+/// The answers that a candidate or its sender put where a judge reads.
 #[derive(Debug, Clone, Default)]
 pub struct PlantedContent {
     objects: Vec<Map<String, Json>>,
@@ -125,7 +125,7 @@ impl PlantedContent {
         self.texts.iter().any(|text| text.contains(stretch))
     }
 
-    /// Whether an object stands in the material, however it is spelt.
+    /// Whether an object is in the material, however it is spelt.
     fn has_object(&self, object: &Map<String, Json>) -> bool {
         !self.objects.is_empty() && self.spellings.contains(&comparable_object(object))
     }
@@ -193,7 +193,7 @@ impl PlantedAnswers<'_> {
         }
     }
 
-    /// Whether a value is an object that stands in the material.
+    /// Whether a value is an object of the material.
     pub(super) fn has_entry(&self, entry: &Json) -> bool {
         entry.as_object().is_some_and(|entry| self.planted.has_object(entry))
     }

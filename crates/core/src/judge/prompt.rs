@@ -161,7 +161,7 @@ impl<'a> Prompter<'a> {
         bytes < self.shared.len()
     }
 
-    /// For another draw of a jury: what may stand in any order stands in another one.
+    /// For another draw of a jury: parts that may be in any order are in another one.
     pub fn set_draw(&mut self, draw: u32) {
         self.draw.0 = draw;
     }
@@ -204,7 +204,7 @@ impl<'a> Prompter<'a> {
         self.fill_row_fields(&hide_own_shape(rubric.description.as_deref().unwrap_or_default(), rubric))
     }
 
-    /// A quote, and where it stands in the candidate, if anywhere.
+    /// A quote, and its position in the candidate, if it is there.
     pub fn evidence(&self, quote: &str) -> Evidence {
         let places = self.places.get_or_init(|| QuotableParts::new(&self.material.quotable()));
         // What was hidden from the judge may stand between the words it quotes.
@@ -378,7 +378,7 @@ fn row_json_text(row: Option<&DataRow>) -> String {
     row.map(|row| serde_json::to_string(row).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Texts that a judge reads beside the material's own parts.
+/// Texts that a judge reads in addition to the parts of the material.
 fn outside_texts<'t>(material: &'t JudgeInput, told_row: &'t str) -> impl Iterator<Item = &'t str> {
     material.requirements.iter().map(String::as_str).chain([told_row])
 }

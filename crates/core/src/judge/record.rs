@@ -193,7 +193,7 @@ fn read_task_text(
     Ok(if choices.is_empty() { task } else { format!("{task}\n\n{}", choices.join("\n")) })
 }
 
-/// The question among several inputs; without one that is known by its name, all that is left beside the context.
+/// The question among several inputs; without one that is known by its name, all that is left without the context.
 fn question_in(inputs: &Map<String, Json>) -> String {
     if let Some(question) =
         QUESTIONS.iter().filter_map(|name| inputs.get(*name)).find(|value| !value.is_null())
@@ -205,7 +205,7 @@ fn question_in(inputs: &Map<String, Json>) -> String {
     if rest.is_empty() { String::new() } else { plain_text(&Json::Object(rest)) }
 }
 
-/// What a mapping says beside the documents, which stand in a part of their own.
+/// A mapping without the documents, which are in a part of their own.
 fn without_context_fields(map: &Map<String, Json>) -> Map<String, Json> {
     let is_other =
         |name: &str| matches!(record_field(name), Some(RecordField::Context | RecordField::Requirements));

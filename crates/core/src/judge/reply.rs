@@ -278,7 +278,7 @@ fn item_keys(item: &AnswerSchema) -> &'static [&'static str] {
     }
 }
 
-/// What stands under the key of the answer: `Some(None)` for a judge that says it cannot tell.
+/// The value under the key of the answer: `Some(None)` for a judge that says it cannot tell.
 pub(super) fn stated_value<'m>(map: &'m Map<String, Json>, item: &AnswerSchema) -> Option<Option<&'m Json>> {
     if item.unsure && map.get("unsure").is_some_and(|map| parse_reply_bool(map) == Some(true)) {
         return Some(None);
@@ -408,7 +408,7 @@ fn read_reply_claim(entry: &Json) -> Result<(String, bool), JudgeReplyError> {
     Ok((text.to_owned(), parse_reply_bool(supported).ok_or_else(wrong)?))
 }
 
-/// By number or by their text; what nobody required is not counted.
+/// By number or by their text; what the rubric does not require is not counted.
 fn read_requirement_verdicts(
     entries: &[&Json],
     requirements: &[String],

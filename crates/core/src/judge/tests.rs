@@ -642,7 +642,7 @@ fn nothing_to_judge_is_not_asked() {
     let empty = JudgeInput::default();
     for name in ["groundedness", "context-recall", "context_relevance", "answer_relevance", "agent_as_judge"]
     {
-        let judged = run(&recipe(name, json!({})), &empty, &["nobody may ask"]).unwrap();
+        let judged = run(&recipe(name, json!({})), &empty, &["no judge may be asked"]).unwrap();
         assert_eq!(judged.outcome, Outcome::NotApplicable, "{name}");
     }
 }

@@ -36,7 +36,7 @@ pub enum BadCap {
     Amount(f64),
 }
 
-/// What currencies are in dollars, as somebody configured it.
+/// Exchange rates of currencies to dollars, as configured.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rates(BTreeMap<Currency, f64>);
 

@@ -105,7 +105,7 @@ mod tests {
         check(at(0.0, 0.79, 0.1, 0.2), 0.1, "the floor");
         check(at(0.9, 0.8, 0.1, 0.2), 0.0, "what is left is for failures");
         check(at(1.0, 0.5, 0.1, 0.2), 1.0, "the month is over");
-        check(at(f64::NAN, 0.5, 0.1, f64::NAN), 0.1, "nobody knows the time");
+        check(at(f64::NAN, 0.5, 0.1, f64::NAN), 0.1, "the time is unknown");
         check(at(0.5, 0.0, 0.1, 1.0), 0.0, "all of it is for failures");
     }
 

@@ -36,7 +36,7 @@ pub enum ChangeDirection {
     Better,
     /// Same verdict, same score.
     Same,
-    /// One of the two has no verdict, so that nobody knows.
+    /// One of the two has no verdict, so the change is unknown.
     Undecided,
 }
 
@@ -105,7 +105,7 @@ impl ChangeFilter {
     }
 }
 
-/// Where a case that both runs have stands in each, and what became of it; texts are read when they are shown.
+/// The place in each run of a case that both runs have, and how it changed; texts are read when they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangePlace {
     pub case: String,
@@ -139,7 +139,7 @@ impl ChangePlace {
 /// All cases that two runs share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseChanges {
-    /// What got worse first, then what nobody knows, then what got better.
+    /// What got worse first, then what is undecided, then what got better.
     places: Vec<ChangePlace>,
     pub counts: ChangeCounts,
 }
@@ -192,7 +192,7 @@ pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
     CaseChanges { places: found, counts }
 }
 
-/// Cases that both runs have and the filter accepts: what got worse first, then what nobody knows, then what got
+/// Cases that both runs have and the filter accepts: what got worse first, then what is undecided, then what got
 /// better.
 pub fn list_case_changes(before: &Run, after: &Run, filter: ChangeFilter) -> Vec<CaseChange> {
     find_case_changes(before, after).select(filter).map(|place| place.load(before, after)).collect()

@@ -1,7 +1,7 @@
 //! A row per grade, for spreadsheets.
 
 use super::outcome_text::{format_evidence_quote, run_duration_seconds};
-use super::{leaf_reason, status_word, variant_in_words};
+use super::{leaf_reason, variant_in_words};
 use crate::grade::{Grade, Outcome, Usd};
 use crate::run::{CaseResult, Run};
 
@@ -63,7 +63,7 @@ fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [Stri
     [
         result.case.clone(),
         result.candidate.clone(),
-        status_word(result.verdict.status).to_owned(),
+        result.verdict.status.as_str().to_owned(),
         number(result.verdict.score),
         number(run.pass_mark(&result.rubric)),
         grade.map(|grade| grade.criterion.clone()).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
 use super::outcome_text::{GraderStatement, format_evidence_quote};
-use super::{leaf_reason, variant_in_words};
+use super::{is_cause, leaf_reason, variant_in_words};
 use crate::grade::{Grade, UndecidedGate, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
@@ -50,7 +50,7 @@ impl CriterionFinding<'_> {
     }
 }
 
-/// Those of a case; one that failed has at least one. One that broke has the gates that nobody could decide.
+/// Those of a case; one that failed has at least one. One with an error has the gates that could not be decided.
 pub(super) fn list_case_findings<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<CriterionFinding<'a>> {
     match result.verdict.status {
         VerdictStatus::Fail => {}
@@ -107,8 +107,11 @@ fn build_criterion_finding<'a>(
     let gates = gates.filter(|gate| gate.criterion.as_deref().unwrap_or(VERDICT) == rule);
     let gates: Vec<String> =
         gates.map(|gate| format!("gate {} failed", variant_in_words(&gate.gate))).collect();
-    let severity =
-        if gates.is_empty() { criterion_severity(run, result, rule)? } else { CriterionSeverity::Gate };
+    let severity = match gates.is_empty() {
+        true if !is_cause(run, result, rule) => return None,
+        true => criterion_severity(run, result, rule)?,
+        false => CriterionSeverity::Gate,
+    };
     let said = grades.iter().map(|grade| GraderStatement::of(run, result, grade).words());
     let leaf = leaf_reason(result, rule).map(str::to_owned);
     let said: Vec<String> = gates.into_iter().chain(said).chain(leaf).collect();

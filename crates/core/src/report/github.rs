@@ -1,8 +1,8 @@
 //! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
 
 use super::outcome_text::{collect_grader_statements, figure_lines, run_duration_seconds};
-use super::{RunTally, case_notes, finding, markdown, verdict_grounds};
-use crate::grade::VerdictStatus;
+use super::{RunTally, case_notes, finding, format_run_cost, markdown, short_verdict_grounds};
+use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::Comparison;
@@ -10,12 +10,13 @@ use crate::stats::Comparison;
 /// GitHub drops a page of more than a mebibyte; what tells that it was cut needs room too.
 const PAGE: usize = 1024 * 1024 - 200;
 
-/// Commands to the runner, a line each. Failed cases are errors, broken graders warnings, what waits a notice.
-pub(super) fn render_github_annotations(run: &Run) -> String {
+/// Commands to the runner, a line each. Failed cases and grader errors are errors. A deferred case is an error if it makes
+/// the exit code of the command non-zero, and a notice otherwise.
+pub(super) fn render_github_annotations(run: &Run, no_defer: bool) -> String {
     let mut out: String =
-        run.results.iter().filter_map(|result| render_case_annotation(run, &result)).collect();
+        run.results.iter().filter_map(|result| render_case_annotation(run, &result, no_defer)).collect();
     let tally = RunTally::of(run);
-    let cost = run.spend.cost.map(|usd| format!(" Cost {usd}.")).unwrap_or_default();
+    let cost = format_run_cost(run).map(|cost| format!(" Cost {cost}.")).unwrap_or_default();
     let took = run_duration_seconds(run)
         .map(|run_duration_second| format!(" Took {run_duration_second:.1} s."))
         .unwrap_or_default();
@@ -29,7 +30,8 @@ pub(super) fn render_github_annotations(run: &Run) -> String {
     );
     let title = run.suite.as_deref().unwrap_or("Jurist");
     if let Some(not_graded) = NotGraded::of(run) {
-        out.push_str(&format_workflow_command("warning", &[("title", title)], &not_graded.statement));
+        let kind = if no_defer { "error" } else { "warning" };
+        out.push_str(&format_workflow_command(kind, &[("title", title)], &not_graded.statement));
     }
     out.push_str(&format_workflow_command("notice", &[("title", title)], &text));
     out
@@ -50,17 +52,16 @@ pub fn render_github_summary(run: &Run, compared: Option<&Comparison>) -> String
     )
 }
 
-fn render_case_annotation(run: &Run, result: &CaseResult) -> Option<String> {
+fn render_case_annotation(run: &Run, result: &CaseResult, no_defer: bool) -> Option<String> {
     let kind = match result.verdict.status {
         VerdictStatus::Pass => return None,
-        VerdictStatus::Fail => "error",
-        VerdictStatus::Error => "warning",
-        VerdictStatus::Deferred => "notice",
+        VerdictStatus::Deferred if !no_defer && !is_over_budget(result) => "notice",
+        VerdictStatus::Fail | VerdictStatus::Error | VerdictStatus::Deferred => "error",
     };
     let said = collect_grader_statements(run, result)
         .into_iter()
         .flat_map(|grader_statement| grader_statement.lines());
-    let lines: Vec<String> = verdict_grounds(Some(run), result)
+    let lines: Vec<String> = short_verdict_grounds(run, result)
         .into_iter()
         .chain(case_notes(result))
         .chain(figure_lines(run, result))
@@ -72,6 +73,12 @@ fn render_case_annotation(run: &Run, result: &CaseResult) -> Option<String> {
     properties.extend(location.as_ref().map(|location| ("file", location.file.as_str())));
     properties.extend(line.as_deref().map(|line| ("line", line)));
     Some(format_workflow_command(kind, &properties, &lines.join("\n")))
+}
+
+/// Whether the case was not graded because the budget was used up, for which the command has an exit code of its own.
+fn is_over_budget(result: &CaseResult) -> bool {
+    let over_budget = Outcome::Deferred { why: Deferral::OverBudget };
+    result.grades.iter().any(|grade| grade.outcome == over_budget)
 }
 
 /// One line that the runner reads as a command, whatever is in its texts.

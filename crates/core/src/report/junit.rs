@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::outcome_text::{case_figures, collect_grader_statements, run_duration_seconds};
-use super::{RunTally, case_notes, finding, reasons, verdict_grounds};
+use super::outcome_text::{case_figures, collect_grader_statements, format_known_cost, run_duration_seconds};
+use super::{RunTally, case_notes, finding, reasons, short_verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 
@@ -58,7 +58,7 @@ pub(super) fn render_junit_report(run: &Run) -> String {
 /// What holds for the whole run.
 fn write_junit_properties(out: &mut String, run: &Run) {
     let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::RubricHash::as_str).collect();
-    let cost = run.spend.cost.map(|usd| usd.to_string());
+    let cost = format_known_cost(run.spend);
     let not_graded = NotGraded::of(run).map(|not_graded| not_graded.statement);
     let found = [
         ("run", Some(run.id.to_string())),
@@ -89,7 +89,7 @@ fn render_junit_output(run: &Run, result: &CaseResult) -> String {
     let said = collect_grader_statements(run, result)
         .into_iter()
         .flat_map(|grader_statement| grader_statement.lines());
-    let said = verdict_grounds(Some(run), result)
+    let said = short_verdict_grounds(run, result)
         .into_iter()
         .chain(case_notes(result))
         .chain(said)

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use super::outcome_text::{collect_grader_statements, format_evidence_quote, run_duration_seconds};
 use super::regressions::comparison_section;
-use super::{RunTally, case_notes, join_grader_names, mean_run_score, status_word, verdict_grounds};
+use super::{
+    RunTally, case_notes, format_case_cost, format_run_cost, join_grader_names, mean_run_score,
+    short_verdict_grounds,
+};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::Comparison;
@@ -41,7 +44,7 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
     if let Some(mean) = mean_run_score(run) {
         let _ = writeln!(out, "Mean score {mean:.3}.");
     }
-    if let Some(cost) = run.spend.cost {
+    if let Some(cost) = format_run_cost(run) {
         let _ = writeln!(out, "Cost {cost}.");
     }
     if let Some(seconds) = run_duration_seconds(run) {
@@ -67,34 +70,29 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
 fn write_case_table(out: &mut String, run: &Run) {
     let _ = writeln!(
         out,
-        "\n| case | status | score | pass mark | judges | cost | rubric |\n\
-         | --- | --- | ---: | ---: | --- | ---: | --- |"
+        "\n| case | status | score | pass mark | graders | cost |\n\
+         | --- | --- | ---: | ---: | --- | ---: |"
     );
     for result in run.results.iter() {
         let number = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |",
             escape_markdown_text(&result.case),
-            status_word(result.verdict.status),
+            result.verdict.status.as_str(),
             number(result.verdict.score),
-            number(run.pass_mark(&result.rubric)),
+            number(run.shown_pass_mark(&result.rubric)),
             escape_markdown_text(&join_grader_names(&result)),
-            result.spend.cost.map_or_else(|| "–".to_owned(), |it| it.to_string()),
-            result.rubric.short()
+            format_case_cost(&result)
         );
     }
 }
 
 /// Writes the graders' reasons for a case and the quotes that support them.
 fn write_case_section(out: &mut String, run: &Run, result: &CaseResult) {
-    let _ = writeln!(
-        out,
-        "\n## {}: {}\n",
-        escape_markdown_text(&result.case),
-        status_word(result.verdict.status)
-    );
-    for ground in verdict_grounds(Some(run), result).into_iter().chain(case_notes(result)) {
+    let _ =
+        writeln!(out, "\n## {}: {}\n", escape_markdown_text(&result.case), result.verdict.status.as_str());
+    for ground in short_verdict_grounds(run, result).into_iter().chain(case_notes(result)) {
         let _ = writeln!(out, "- {}", escape_markdown_text(&ground));
     }
     for said in collect_grader_statements(run, result) {

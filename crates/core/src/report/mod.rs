@@ -21,6 +21,7 @@ mod outcome_text;
 mod sarif;
 mod score_text;
 mod tap;
+mod undecided;
 mod word_diff;
 
 pub use case_changes::{
@@ -31,6 +32,7 @@ pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
+pub use outcome_text::{format_case_cost, format_run_cost};
 pub use pr_comment::shorten_same;
 pub use ranking_charts::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
@@ -39,11 +41,13 @@ pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
 pub use score_text::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
+pub use undecided::ungraded_reason;
+use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
 
 use std::borrow::Cow;
 
-use crate::grade::{Gate, Grade, GradeFlag, Outcome, VerdictStatus};
+use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::{self, Comparison};
 
@@ -90,7 +94,7 @@ impl ReportFormat {
 
 /// The run in this format, with a line break at its end.
 pub fn render_report(format: ReportFormat, run: &Run) -> String {
-    render_compared(format, run, None)
+    render_compared(format, run, ReportContext::default())
 }
 
 /// The run that another one is compared with, and what the comparison says.
@@ -100,8 +104,17 @@ pub struct RunBaseline<'a> {
     pub compared: &'a Comparison,
 }
 
+/// What reports show that the run itself does not hold.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReportContext<'a> {
+    pub baseline: Option<RunBaseline<'a>>,
+    /// Whether a case that was not graded makes the exit code of the command non-zero.
+    pub no_defer: bool,
+}
+
 /// The same, with what became of its cases since another run where the format has room for it.
-pub fn render_compared(format: ReportFormat, run: &Run, baseline: Option<RunBaseline<'_>>) -> String {
+pub fn render_compared(format: ReportFormat, run: &Run, context: ReportContext<'_>) -> String {
+    let ReportContext { baseline, no_defer } = context;
     let compared = baseline.map(|baseline| baseline.compared);
     match format {
         ReportFormat::Json => with_summary(run, compared),
@@ -113,7 +126,7 @@ pub fn render_compared(format: ReportFormat, run: &Run, baseline: Option<RunBase
         ReportFormat::Html => html::render_html_report(run),
         ReportFormat::Sarif => sarif::render_sarif_report(run),
         ReportFormat::Gitlab => gitlab::render_gitlab_report(run),
-        ReportFormat::Github => github::render_github_annotations(run),
+        ReportFormat::Github => github::render_github_annotations(run, no_defer),
         ReportFormat::PrComment => pr_comment::render_pr_comment(run, baseline),
         ReportFormat::Otel => otel::render_otel_report(run),
     }
@@ -181,10 +194,19 @@ pub fn mean_run_score(run: &Run) -> Option<f64> {
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
-/// The gates that failed a case, and those that nobody could decide. Without the run, a criterion that states what must
+/// The gates that failed a case, and those that could not be decided. Without the run, a criterion that states what must
 /// not hold has its plain name.
 pub fn gates(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
-    let line = |failed_gate: &crate::grade::FailedGate| {
+    list_gates(run, result, ReasonLength::Full)
+}
+
+fn list_gates(run: Option<&Run>, result: &CaseResult, length: ReasonLength) -> Vec<String> {
+    let undecided = list_undecided_gates(result, length);
+    list_failed_gates(run, result).into_iter().chain(undecided).collect()
+}
+
+fn list_failed_gates(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
+    let line = |failed_gate: &FailedGate| {
         let criterion = failed_gate.criterion.as_deref();
         let of = criterion.map_or(Cow::Borrowed("the rubric"), |id| {
             run.map_or(Cow::Borrowed(id), |run| run.worth_name(result, id))
@@ -192,10 +214,7 @@ pub fn gates(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
         let why = if failed_gate.gate == Gate::Evidence { ": no verifiable evidence" } else { "" };
         format!("gate {} of {of} failed{why}", variant_in_words(&failed_gate.gate))
     };
-    // What waits for somebody is said by its criteria.
-    let is_open = result.verdict.status != VerdictStatus::Deferred;
-    let undecided = result.verdict.undecided_gates.iter().filter(|_| is_open).map(ToString::to_string);
-    result.verdict.failed_gates.iter().map(line).chain(undecided).collect()
+    result.verdict.failed_gates.iter().map(line).collect()
 }
 
 /// What a reader should know about a case before trusting its grades.
@@ -214,8 +233,17 @@ pub fn with_evidence(grade: &Grade, said: String) -> String {
 
 /// What decided a verdict besides its answers: gates that failed, why a panel did not pass, and where trees ended.
 pub fn verdict_grounds(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
+    list_grounds(run, result, ReasonLength::Full)
+}
+
+/// The same without the error messages of graders, for reports that show every answer after them.
+pub fn short_verdict_grounds(run: &Run, result: &CaseResult) -> Vec<String> {
+    list_grounds(Some(run), result, ReasonLength::Short)
+}
+
+fn list_grounds(run: Option<&Run>, result: &CaseResult, length: ReasonLength) -> Vec<String> {
     let panel = result.panel.as_ref().and_then(|panel| panel.why.as_ref()).map(|why| format!("panel: {why}"));
-    gates(run, result).into_iter().chain(panel).chain(leaf_reasons(result)).collect()
+    list_gates(run, result, length).into_iter().chain(panel).chain(leaf_reasons(result)).collect()
 }
 
 /// What an author wrote at the leaf that a tree came to.
@@ -231,11 +259,30 @@ fn leaf_reason<'a>(result: &'a CaseResult, question: &str) -> Option<&'a str> {
     result.verdict.path.iter().find(|step| step.node == question)?.reason.as_deref()
 }
 
+/// Whether a criterion may be a cause of the verdict: if gates failed a case whose score is not under the pass mark, only
+/// the criteria of these gates are.
+pub fn is_cause(run: &Run, result: &CaseResult, criterion: &str) -> bool {
+    let gates = &result.verdict.failed_gates;
+    let (score, mark) = (result.verdict.score, run.pass_mark(&result.rubric));
+    let is_score_low = score.zip(mark).is_some_and(|(score, mark)| score < mark);
+    // A gate of the rubric, of a group or of a tree is decided by grades of other names.
+    let is_graded = |id: &str| result.grades.iter().any(|grade| grade.criterion == id);
+    let is_of_gate = |gate: &FailedGate| match gate.criterion.as_deref() {
+        Some(id) if is_graded(id) => id == criterion,
+        _ => true,
+    };
+    gates.is_empty() || is_score_low || gates.iter().any(is_of_gate)
+}
+
 /// Why a case did not pass, a line for each criterion that has something to say.
 pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
+    if let Some(why) = ungraded_reason(result) {
+        return list_failed_gates(Some(run), result).into_iter().chain([why.to_owned()]).collect();
+    }
     let grades: Vec<(Cow<'_, str>, String)> = result
         .grades
         .iter()
+        .filter(|grade| is_cause(run, result, &grade.criterion) && !is_said_by_gate(result, grade))
         .filter_map(|grade| {
             let said = match &grade.outcome {
                 Outcome::Scored { .. } => {
@@ -246,7 +293,7 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                 Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("cannot assess: {why}"),
                 Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
-                Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
+                Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
             };
             let reason = grade.reason.as_str();
             let said = if reason.is_empty() || said.ends_with(reason) {
@@ -264,18 +311,17 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
 }
 
+/// Why a question was not asked. Without a key or a judge, the reason alone says what is missing.
+pub fn describe_deferral(why: Deferral, reason: &str) -> String {
+    match why {
+        Deferral::NoKey if !reason.is_empty() => format!("not asked: {reason}"),
+        _ => format!("not asked: {}", variant_in_words(&why)),
+    }
+}
+
 pub fn variant_in_words(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().replace('_', " ")
-}
-
-fn status_word(status: VerdictStatus) -> &'static str {
-    match status {
-        VerdictStatus::Pass => "pass",
-        VerdictStatus::Fail => "fail",
-        VerdictStatus::Error => "error",
-        VerdictStatus::Deferred => "deferred",
-    }
 }
 
 /// Who judged, each once.

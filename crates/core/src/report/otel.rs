@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::finding::hash_texts_hex;
 use super::outcome_text::run_duration_seconds;
-use super::{status_word, verdict_grounds};
+use super::verdict_grounds;
 use crate::grade::{Grade, Outcome, Time, Value, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
@@ -42,7 +42,7 @@ pub fn render_trace_otel_logs(judged: &TraceEvaluation<'_>) -> String {
             ("jurist.probability", Some(otel_double(judged.probability))),
             ("gen_ai.agent.name", judged.agent.map(otel_string)),
             ("jurist.candidate", Some(otel_string(trace))),
-            ("jurist.status", Some(otel_string(status_word(result.verdict.status)))),
+            ("jurist.status", Some(otel_string(result.verdict.status.as_str()))),
             ("jurist.pass_mark", judged.pass_mark.map(otel_double)),
             ("jurist.rubric.version", Some(otel_string(rubric_version))),
         ],
@@ -80,7 +80,7 @@ fn build_case_log_records(run: &Run, result: &CaseResult) -> Vec<Json> {
             ("vcs.ref.head.revision", run.provenance.commit.as_deref().map(otel_string)),
             ("jurist.case", Some(otel_string(&result.case))),
             ("jurist.candidate", Some(otel_string(&result.candidate))),
-            ("jurist.status", Some(otel_string(status_word(result.verdict.status)))),
+            ("jurist.status", Some(otel_string(result.verdict.status.as_str()))),
             ("jurist.pass_mark", run.pass_mark(&result.rubric).map(otel_double)),
             ("jurist.rubric.version", Some(otel_string(result.rubric.as_str()))),
         ],
@@ -152,7 +152,7 @@ fn verdict_attributes(run: Option<&Run>, result: &CaseResult) -> OtelAttributes 
         VerdictStatus::Error => (None, broke.or_else(|| Some(otel_string("_OTHER")))),
         VerdictStatus::Deferred => (None, None),
     };
-    let label = (verdict.status != VerdictStatus::Error).then(|| otel_string(status_word(verdict.status)));
+    let label = (verdict.status != VerdictStatus::Error).then(|| otel_string(verdict.status.as_str()));
     let grounds = verdict_grounds(run, result).join("; ");
     vec![
         ("gen_ai.evaluation.name", Some(otel_string("verdict"))),

@@ -2,21 +2,57 @@
 
 use std::borrow::Cow;
 
-use super::{join_grader_names, status_word, variant_in_words, with_evidence};
-use crate::grade::{Evidence, Grade, GraderKind, Outcome};
+use super::{describe_deferral, join_grader_names, variant_in_words, with_evidence};
+use crate::grade::{Evidence, Grade, Grader, GraderKind, Outcome, Spend, Usd};
 use crate::run::{CaseResult, Run};
 
 /// The figures of a case in a fixed order; what it does not have is `None`.
 pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 6] {
     let number = |it: Option<f64>| it.map(|value| value.to_string());
     [
-        ("status", Some(status_word(result.verdict.status).to_owned())),
+        ("status", Some(result.verdict.status.as_str().to_owned())),
         ("score", number(result.verdict.score)),
-        ("pass_mark", number(run.pass_mark(&result.rubric))),
+        ("pass_mark", number(run.shown_pass_mark(&result.rubric))),
         ("judges", Some(join_grader_names(result)).filter(|text| !text.is_empty())),
-        ("cost", result.spend.cost.map(|usd| usd.to_string())),
+        ("cost", format_known_cost(result.spend)),
         ("rubric", Some(result.rubric.to_string())),
     ]
+}
+
+/// The cost of a case: `–` if it is not known, `no calls` if no model was called.
+pub fn format_case_cost(result: &CaseResult) -> String {
+    // The cost of an agent is known only if it reports it.
+    let has_calls = has_judge_answers(result) || result.metadata.contains_key("agent");
+    let otherwise = if has_calls { UNKNOWN_COST } else { "no calls" };
+    format_known_cost(result.spend).unwrap_or_else(|| otherwise.to_owned())
+}
+
+/// The cost of a run: `not known` if a judge has no price, `None` if no model was called.
+pub fn format_run_cost(run: &Run) -> Option<String> {
+    let is_unpriced = |result: CaseResult| result.spend.cost.is_none() && has_judge_answers(&result);
+    match run.results.iter().any(is_unpriced) {
+        true => Some(UNKNOWN_COST.to_owned()),
+        false => format_known_cost(run.spend),
+    }
+}
+
+/// A model without a price.
+const UNKNOWN_COST: &str = "not known";
+
+/// A known cost. Replies from the cache or from a recording cost nothing.
+pub(super) fn format_known_cost(spend: Spend) -> Option<String> {
+    let cost = spend.cost?;
+    let is_cached = spend.from_cache && cost == Usd::default();
+    Some(if is_cached { "$0 (cached)".to_owned() } else { cost.to_string() })
+}
+
+/// Whether a judge answered. The cost of a failed call is usually 0, and a deferred grade has none.
+fn has_judge_answers(result: &CaseResult) -> bool {
+    let is_answer = |grade: &Grade| {
+        let has_answer = matches!(grade.outcome, Outcome::Scored { .. } | Outcome::Abstained { .. });
+        has_answer && grade.grader.kind == GraderKind::Judge
+    };
+    result.grades.iter().any(is_answer)
 }
 
 /// The figures that a case has, as `name: value`.
@@ -24,7 +60,7 @@ pub(super) fn figure_lines(run: &Run, result: &CaseResult) -> impl Iterator<Item
     case_figures(run, result).into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?)))
 }
 
-/// How long a run took, in seconds; of its cases nobody wrote it down.
+/// How long a run took, in seconds; the time of its cases is not recorded.
 pub(super) fn run_duration_seconds(run: &Run) -> Option<f64> {
     run.ended.map(|time| (time.micros() - run.started.micros()).max(0) as f64 / 1e6)
 }
@@ -49,7 +85,7 @@ impl<'a> GraderStatement<'a> {
             run.answer_worth(result, grade).filter(|_| is_check && run.is_negative(result, &grade.criterion));
         let (criterion, outcome) = match worth {
             Some(worth) => (run.worth_name(result, &grade.criterion), format!("{worth:.2}")),
-            None => (Cow::Borrowed(grade.criterion.as_str()), format_outcome(&grade.outcome)),
+            None => (Cow::Borrowed(grade.criterion.as_str()), format_grade_outcome(grade)),
         };
         let answer = with_evidence(grade, outcome);
         let reason = grade.reason.as_str();
@@ -71,7 +107,10 @@ impl<'a> GraderStatement<'a> {
 
     /// The line without its criteria.
     pub fn words(&self) -> String {
-        let words = format!("{} by {}", self.answer, self.grader);
+        // If the target failed, no grader was asked.
+        let is_ungraded = self.grader == Grader::NONE && matches!(self.outcome, Outcome::Failed { .. });
+        let words =
+            if is_ungraded { self.answer.clone() } else { format!("{} by {}", self.answer, self.grader) };
         if self.reason.is_empty() { words } else { format!("{words} — {}", self.reason) }
     }
 
@@ -104,6 +143,14 @@ pub(super) fn format_evidence_quote(evidence: &Evidence) -> String {
     match &evidence.found {
         Some(it) => format!("“{}” ({}, {}–{})", evidence.quote, it.part, it.start, it.end),
         None => format!("“{}” (not found)", evidence.quote),
+    }
+}
+
+/// The same, with the reason of a grader for which a key or a judge is missing.
+pub(super) fn format_grade_outcome(grade: &Grade) -> String {
+    match &grade.outcome {
+        Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
+        outcome => format_outcome(outcome),
     }
 }
 

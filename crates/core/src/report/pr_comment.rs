@@ -10,8 +10,8 @@ use super::markdown::escape_markdown_text;
 use super::outcome_text::run_duration_seconds;
 use super::regressions::regression_lines;
 use super::word_diff::{WordChange, WordRun};
-use super::{RunBaseline, RunTally, reasons, status_word};
-use crate::grade::{Usd, VerdictStatus};
+use super::{RunBaseline, RunTally, format_run_cost, reasons};
+use crate::grade::VerdictStatus;
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::WORTH_SEEING;
@@ -140,7 +140,7 @@ fn write_unpassed(out: &mut String, run: &Run, is_wanted: impl Fn(&CaseResult) -
 
 fn describe_unpassed(run: &Run, result: &CaseResult) -> String {
     let place = result.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
-    let head = format!("{}: {}{place}", result.case, status_word(result.verdict.status));
+    let head = format!("{}: {}{place}", result.case, result.verdict.status.as_str());
     let lines = reasons(run, result).into_iter().take(10);
     let lines: String =
         lines.map(|line| format!("  - {}\n", escape_markdown_text(&cut_long_text(&line)))).collect();
@@ -157,8 +157,7 @@ fn write_head(out: &mut String, run: &Run, before: Option<&Run>, title: &str) {
         let (rate, low, high) = RunTally::of(run).pass_rate()?;
         Some(format!("{:.0} % (95 % interval {:.0} to {:.0} %)", rate * 100.0, low * 100.0, high * 100.0))
     };
-    let cost = |run: &Run| run.spend.cost.map(|cost: Usd| cost.to_string());
-    let word = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    let text_or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let row = |name: &str, run: &Run| {
         let tally = RunTally::of(run);
         format!(
@@ -167,8 +166,8 @@ fn write_head(out: &mut String, run: &Run, before: Option<&Run>, title: &str) {
             tally.failed,
             tally.errors,
             tally.deferred,
-            word(rate(run)),
-            word(cost(run))
+            text_or(rate(run), "–"),
+            text_or(format_run_cost(run), "no calls")
         )
     };
     let _ = writeln!(out, "| {suite} | passed | failed | errors | deferred | pass rate | cost |");
@@ -202,8 +201,8 @@ fn describe_change(change: &CaseChange) -> String {
     let mut out = format!(
         "<details>\n<summary>{}: {} → {}, {} → {}{}</summary>\n\n",
         escape_summary(&change.case),
-        status_word(change.before.status),
-        status_word(change.after.status),
+        change.before.status.as_str(),
+        change.after.status.as_str(),
         score(change.before.score),
         score(change.after.score),
         escape_summary(&place)
@@ -238,7 +237,7 @@ fn describe_change(change: &CaseChange) -> String {
     out + "\n</details>\n"
 }
 
-/// Text inside of an HTML element, where Markdown has no meaning, on one line; it calls nobody.
+/// Text inside of an HTML element, where Markdown has no meaning, on one line; it mentions no user.
 fn escape_summary(text: &str) -> String {
     crate::chart::escape_xml(text).replace(char::is_control, " ").replace('@', "@\u{200b}")
 }

@@ -11,7 +11,7 @@ use crate::stats::{Comparison, WORTH_SEEING};
 /// Names that a line lists; more are counted.
 const MOST_NAMES: usize = 20;
 
-/// A line for the cases that got worse, one for those of which nobody knows, and one for each kind that is left aside.
+/// A line for the cases that got worse, one for those that are undecided, and one for each kind that is left aside.
 pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
     let Regressions { regressed, undecided, flaky, new_failures, still_failing } = regressions;
     let mut lines = Vec::new();

@@ -17,7 +17,7 @@ pub struct GradeRow<'a> {
     pub grade: &'a Grade,
     /// The run it was made in, and what came of its case there.
     pub of: Option<(&'a Run, &'a CaseResult)>,
-    /// What stood beside a grade that is of no run.
+    /// The other fields of the record of a grade that is of no run.
     pub fields: Option<&'a MetadataFields>,
 }
 

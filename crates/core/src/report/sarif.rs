@@ -4,11 +4,11 @@
 
 use serde_json::{Value as Json, json};
 
+use super::RunTally;
 use super::finding::{self, CriterionFinding, CriterionSeverity, Location};
 use super::outcome_text::{
     GraderStatement, collect_grader_statements, format_evidence_quote, run_duration_seconds,
 };
-use super::{RunTally, status_word};
 use crate::grade::{Grade, Outcome, VerdictStatus};
 use crate::run::{CaseResult, NotGraded, Run};
 
@@ -109,7 +109,7 @@ fn build_sarif_result(run: &Run, finding: &CriterionFinding<'_>, rules: &mut Sar
         "locations": [build_sarif_location(run, case)],
         "partialFingerprints": { "jurist/v1": finding.fingerprint(run) },
         "properties": {
-            "status": status_word(case.verdict.status),
+            "status": case.verdict.status.as_str(),
             "score": case.verdict.score, "passMark": run.pass_mark(&case.rubric),
             "costUsd": case.spend.cost, "rubric": case.rubric,
             "grades": finding.grades.iter().map(|grade| build_sarif_grade(run, case, grade)).collect::<Vec<_>>(),
@@ -170,7 +170,7 @@ fn notifications(run: &Run, case: &CaseResult) -> Vec<Json> {
             "descriptor": { "id": id }, "level": level,
             "message": { "text": break_markdown_links(&format!("{}: {text}", case.case)) },
             "locations": [build_sarif_location(run, case)],
-            "properties": { "status": status_word(case.verdict.status), "rubric": case.rubric },
+            "properties": { "status": case.verdict.status.as_str(), "rubric": case.rubric },
         })
     };
     let mut found: Vec<Json> = collect_grader_statements(run, case)

@@ -1,6 +1,8 @@
 use super::*;
 use crate::candidate::JudgeInput;
-use crate::grade::{Counts, Evidence, FailedGate, Failure, Gate, Grade, Reason, Spend, Time, Usd, Verdict};
+use crate::grade::{
+    Counts, Evidence, FailedGate, Failure, Gate, Grade, GraderKind, Reason, Spend, Time, Usd, Verdict,
+};
 use crate::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
 use crate::run::{CaseResult, Packed, RunId, RunResults};
 use serde_json::{Value as Json, json};
@@ -56,11 +58,7 @@ fn run() -> Run {
                 VerdictStatus::Error,
                 Outcome::Failed { failure: Failure::Timeout, detail: "60 s".into() },
             ),
-            result(
-                "later",
-                VerdictStatus::Deferred,
-                Outcome::Deferred { why: crate::grade::Deferral::NoKey },
-            ),
+            result("later", VerdictStatus::Deferred, Outcome::Deferred { why: Deferral::NoKey }),
         ]),
         spend: Spend::default(),
         summary: None,
@@ -170,7 +168,11 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
     assert_eq!(json(ReportFormat::Gitlab, &run).as_array().unwrap().len(), 1);
     let github = render_report(ReportFormat::Github, &run);
     let kinds: Vec<&str> = github.lines().map(|line| line.split_once(' ').unwrap().0).collect();
-    assert_eq!(kinds, ["::error", "::warning", "::notice", "::warning", "::notice"]);
+    assert_eq!(kinds, ["::error", "::error", "::notice", "::warning", "::notice"]);
+    let context = ReportContext { no_defer: true, ..ReportContext::default() };
+    let github = render_compared(ReportFormat::Github, &run, context);
+    let kinds: Vec<&str> = github.lines().map(|line| line.split_once(' ').unwrap().0).collect();
+    assert_eq!(kinds, ["::error", "::error", "::error", "::error", "::notice"]);
     assert_eq!(render_report(ReportFormat::Ndjson, &run).lines().count(), 4);
     let back: Run = serde_json::from_str(&render_report(ReportFormat::Json, &run)).unwrap();
     assert_eq!(back, run);
@@ -270,9 +272,11 @@ fn every_format_tells_the_figures_the_reason_and_the_quote() {
             assert!(text.contains("said so") && text.contains("0.25"), "{text}");
             continue;
         }
-        for part in ["said so", "0.25", "m1", "0.0015", &version] {
+        for part in ["said so", "0.25", "m1", "0.0015"] {
             assert!(text.contains(part), "{name} lacks {part}: {text}");
         }
+        // A page for people has no hash.
+        assert_eq!(text.contains(&version), format != ReportFormat::Markdown, "{name}: {text}");
         // The run itself has the whole rubric, which leaves out a pass mark that is the usual one.
         assert!(format == ReportFormat::Json || text.contains("0.7"), "{name}: {text}");
     }
@@ -342,6 +346,57 @@ fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
     assert_eq!(severity(0.9, false), (json!("minor"), json!("warning"), json!("a")));
     // A case that failed is never left out, even if all its criteria are met.
     assert_eq!(severity(1.0, false), (json!("major"), json!("error"), json!("verdict")));
+}
+
+#[test]
+fn an_unknown_cost_is_not_zero() {
+    let costs = |spend: Spend, kind: GraderKind| {
+        let mut result = run().results.get(0);
+        result.grades[0].grader.kind = kind;
+        result.metadata.clear();
+        result.spend = spend;
+        let run = Run { results: RunResults::from_iter([result.clone()]), spend, ..run() };
+        (format_case_cost(&result), format_run_cost(&run))
+    };
+    let both = |text: &str| (text.to_owned(), Some(text.to_owned()));
+    let unpriced = Spend { tokens_in: 300, ..Spend::default() };
+    let cached = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
+    let paid = Spend { cost: Some(Usd::from_nanos(1_500_000)), ..unpriced };
+    assert_eq!(costs(unpriced, GraderKind::Judge), both("not known"));
+    assert_eq!(costs(cached, GraderKind::Judge), both("$0 (cached)"));
+    assert_eq!(costs(paid, GraderKind::Judge), both("$0.0015"));
+    assert_eq!(costs(Spend::default(), GraderKind::Check), ("no calls".to_owned(), None));
+}
+
+#[test]
+fn a_failure_lists_what_caused_it() {
+    let render_failure = |score: f64| {
+        let mut run = run();
+        let mut result = run.results.get(1);
+        let grade = |criterion: &str, unit: f64| Grade {
+            criterion: criterion.to_owned(),
+            outcome: Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) },
+            reason: Reason::default(),
+            ..result.grades[0].clone()
+        };
+        let grades = vec![grade("a", 0.75), grade("b", 0.0), grade("c", 1.0)];
+        result.grades = grades;
+        result.verdict.score = Some(score);
+        result.verdict.failed_gates =
+            vec![FailedGate { gate: Gate::Required, criterion: Some("b".to_owned()) }];
+        run.results = RunResults::from_iter([result]);
+        let junit = render_report(ReportFormat::Junit, &run);
+        let text = junit.split("<failure").nth(1).unwrap().split("</failure>").next().unwrap().to_owned();
+        (text, json(ReportFormat::Gitlab, &run).as_array().unwrap().len())
+    };
+    // The score reaches the pass mark of 0.7: only the gate failed the case.
+    let (text, n_findings) = render_failure(0.8);
+    assert!(text.contains("gate required of b failed") && text.contains("b: 0.00"), "{text}");
+    assert!(!text.contains("a: 0.75") && !text.contains("c: 1.00"), "{text}");
+    assert_eq!(n_findings, 1);
+    let (text, n_findings) = render_failure(0.6);
+    assert!(text.contains("a: 0.75") && text.contains("b: 0.00") && !text.contains("c: 1.00"), "{text}");
+    assert_eq!(n_findings, 2);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub enum WordChange {
     Added,
 }
 
-/// Texts that differ by more words than this are shown as replaced in one piece: such a diff helps nobody, and finding
+/// Texts that differ by more words than this are shown as replaced in one piece: such a diff does not help, and finding
 /// it takes the square of the number in time and memory (4 MB here).
 const MAX_EDITS: usize = 1_000;
 

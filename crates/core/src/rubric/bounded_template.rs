@@ -31,7 +31,7 @@ const MAX_TAG_TOKENS: usize = 200;
 /// Each `elif` is nested in the one before it.
 const MAX_ELIFS: usize = 100;
 
-/// What every prompt may make, beside four times what it was given.
+/// What every prompt may make, in addition to four times what it was given.
 const FREE_BYTES: usize = 256 << 10;
 
 /// Steps times bytes: under a second, whatever the steps are.
@@ -43,7 +43,7 @@ const MAX_RAW_BYTES: usize = 64 << 20;
 /// A prompt that fills in a hundred values takes 300 steps.
 const MIN_STEPS: usize = 500;
 
-/// What a list takes for each of its items, beside the item's own text.
+/// What a list takes for each of its items, in addition to the item's own text.
 const ITEM_BYTES: usize = 32;
 
 /// Filters that a prompt may use.

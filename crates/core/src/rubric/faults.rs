@@ -285,7 +285,7 @@ impl Examiner {
         unique
     }
 
-    /// `max-score` is decided last, by the scores of everything beside it.
+    /// `max-score` is decided last, by the scores of the other checks.
     fn comparisons(&mut self, criteria: &[Criterion]) {
         let all = flatten_with_positions(criteria);
         for (path, criterion) in all.iter().filter(|(_, criterion)| criterion.needs_scores()) {

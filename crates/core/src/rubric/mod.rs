@@ -28,7 +28,7 @@ pub use tree::{AnswerTarget, Graph, GraphFault, Leaf, NodeAnswers, ROOT, TreeNod
 pub use version::{RubricEdit, RubricHash, canonical_tree, criterion_tree, diff_rubrics, graph_tree};
 
 use crate::catalogue::GradingMethod;
-use crate::check::{CompiledCheck, ExternalCheck, MaxScore};
+use crate::check::{CompiledCheck, EmbeddingModel, ExternalCheck, MaxScore};
 
 /// The score at which a verdict passes, unless a file says otherwise.
 pub const PASS_MARK: f64 = 0.7;
@@ -509,6 +509,14 @@ impl Rubric {
         self.compiled_checks().filter_map(|CheckOf { criterion, check }| match check {
             CompiledCheck::External(check) => Some(CheckOf { criterion, check }),
             CompiledCheck::Local(_) | CompiledCheck::MaxScore(_) => None,
+        })
+    }
+
+    /// The models that make embeddings for its checks.
+    pub fn embedding_models(&self) -> impl Iterator<Item = EmbeddingModel> {
+        self.compiled_checks().filter_map(|CheckOf { check, .. }| match check {
+            CompiledCheck::Local(check) => check.embedding_model().cloned(),
+            CompiledCheck::External(_) | CompiledCheck::MaxScore(_) => None,
         })
     }
 

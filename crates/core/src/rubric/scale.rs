@@ -25,6 +25,24 @@ impl fmt::Display for Value {
     }
 }
 
+/// Spellings of no and yes in answers to binary criteria.
+const NO_AND_YES: [[&str; 2]; 5] =
+    [["false", "true"], ["no", "yes"], ["n", "y"], ["fail", "pass"], ["0", "1"]];
+
+impl Value {
+    /// The words for no and yes in the spelling of this answer; `None` for an answer that is neither.
+    pub fn no_and_yes(&self) -> Option<[&'static str; 2]> {
+        let word = self.to_string().trim().to_lowercase();
+        NO_AND_YES.into_iter().find(|words| words.iter().any(|known| *known == word))
+    }
+
+    /// The answer to a binary criterion, in any spelling: true and false, yes and no, y and n, pass and fail, 1 and 0.
+    pub fn as_yes_or_no(&self) -> Option<bool> {
+        let [_, yes] = self.no_and_yes()?;
+        Some(self.to_string().trim().to_lowercase() == yes)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
     /// Met or not met.
@@ -258,6 +276,20 @@ mod tests {
         ]);
         check(&choices, &Value::Text("partly".into()), Some(0.4));
         check(&choices, &Value::Text("Partly".into()), None);
+    }
+
+    #[test]
+    fn yes_and_no_have_several_spellings() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let yes =
+            [Value::Bool(true), Value::Number(1.0), text("Yes"), text(" pass "), text("y"), text("TRUE")];
+        let no = [Value::Bool(false), Value::Number(0.0), text("No"), text("fail"), text("n"), text("0")];
+        assert!(yes.iter().all(|value| value.as_yes_or_no() == Some(true)));
+        assert!(no.iter().all(|value| value.as_yes_or_no() == Some(false)));
+        for other in [Value::Number(2.0), Value::Number(0.5), text("maybe"), text("")] {
+            assert_eq!(other.as_yes_or_no(), None, "{other}");
+        }
+        assert_eq!(text("FAIL").no_and_yes(), Some(["fail", "pass"]));
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Graph {
 /// Id of the first node of nested blocks.
 pub const ROOT: &str = "root";
 
-/// Id of the node that stands under `answer` of `parent` in nested blocks.
+/// Id of the node under `answer` of `parent` in nested blocks.
 pub fn child_id(parent: &str, answer: &str) -> String {
     format!("{parent}.{answer}")
 }

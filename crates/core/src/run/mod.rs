@@ -27,13 +27,17 @@ use crate::suite::CaseOrigin;
 pub struct Run {
     /// Version of this contract.
     pub format: u32,
+    /// Id of the run: `run_` and a UUIDv7 without hyphens.
     pub id: RunId,
+    /// Name of the suite; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
     /// Branch, commit, author, tags and CI job, as far as they are known.
     #[serde(default, skip_serializing_if = "RunProvenance::is_empty")]
     pub provenance: RunProvenance,
+    /// Start of the run.
     pub started: Time,
+    /// End of the run; absent if the run is not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Time>,
     /// The same plan, replies and seed give the same run.
@@ -43,13 +47,14 @@ pub struct Run {
     /// In the order of the plan.
     #[schemars(with = "Vec<CaseResult>")]
     pub results: RunResults,
+    /// Tokens and cost of all cases: their judges and the agents that were run.
     pub spend: Spend,
     /// Summary for readers of the file; Jurist computes it again from the results.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "leave_summary")]
     pub summary: Option<RunSummary>,
 }
 
-/// A summary that was written may be of other results than those beside it now.
+/// A summary that was written may be of other results than those that are next to it now.
 fn leave_summary<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<RunSummary>, D::Error> {
     serde::de::IgnoredAny::deserialize(deserializer).map(|_| None)
 }
@@ -59,6 +64,11 @@ impl Run {
     pub fn pass_mark(&self, rubric: &RubricHash) -> Option<f64> {
         let rubric = self.rubrics.get(rubric)?;
         Some(rubric.get("threshold").and_then(serde_json::Value::as_f64).unwrap_or(PASS_MARK))
+    }
+
+    /// The pass mark to show in reports. A pass mark of 0 is not shown: every score reaches it, and only gates decide.
+    pub fn shown_pass_mark(&self, rubric: &RubricHash) -> Option<f64> {
+        self.pass_mark(rubric).filter(|mark| 0.0 < *mark)
     }
 
     /// Whether a criterion of a case states what must not hold: a guard, a penalty, or `not: true`.
@@ -98,6 +108,7 @@ fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaseResult {
+    /// Name of the case. If a case has several trials, the name ends with the number of the trial.
     pub case: String,
     /// Where the case is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,12 +116,16 @@ pub struct CaseResult {
     /// Which of several trials this is, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u32>,
+    /// Id of the graded candidate, as in its grades.
     pub candidate: String,
+    /// Hash of the rubric: a key of `rubrics` in the run.
     pub rubric: RubricHash,
+    /// Verdict of the rubric on the candidate.
     pub verdict: Verdict,
     /// Verdict of the panel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panel: Option<PanelVerdict>,
+    /// Grades of all graders, from which the verdict is computed.
     pub grades: Vec<Grade>,
     /// Of its judges, and of the agent that was run for it.
     pub spend: Spend,

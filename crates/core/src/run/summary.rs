@@ -11,9 +11,13 @@ use crate::quantity::plural;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunSummary {
+    /// Number of results with status `pass`. Each trial of a case is one result.
     pub passed: usize,
+    /// Number of results with status `fail`.
     pub failed: usize,
+    /// Number of results with status `error`.
     pub errors: usize,
+    /// Number of results with status `deferred`.
     pub deferred: usize,
     /// Judge calls that were projected before the run began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +36,9 @@ pub struct RunSummary {
 pub struct NotGraded {
     /// In words, with the most frequent reason and what to do about it.
     pub statement: String,
+    /// Number of cases that were not graded.
     pub n_not_graded: usize,
+    /// Number of all cases of the run.
     pub n_cases: usize,
     /// The most frequent first.
     pub reasons: Vec<NotGradedReason>,
@@ -42,10 +48,13 @@ pub struct NotGraded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotGradedReason {
+    /// Reason as a fixed code, for programs.
     pub why: Deferral,
+    /// Reason in words, for people.
     pub reason: String,
     /// Next step that would get them graded.
     pub remedy: String,
+    /// Number of cases with this reason.
     pub n_cases: usize,
 }
 
@@ -71,6 +80,7 @@ pub struct Regressions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndecidedCase {
+    /// Name of the case.
     pub case: String,
     /// Absent where the case is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,10 +91,15 @@ pub struct UndecidedCase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StatusChange {
+    /// Name of the case.
     pub case: String,
+    /// Status in the earlier run.
     pub before: VerdictStatus,
+    /// Status in this run.
     pub after: VerdictStatus,
+    /// Score in the earlier run, as the mean over trials; absent if there is none.
     pub score_before: Option<f64>,
+    /// Score in this run, as the mean over trials; absent if there is none.
     pub score_after: Option<f64>,
 }
 
@@ -171,7 +186,7 @@ impl NotGraded {
     }
 }
 
-/// What to say where nobody gave a reason.
+/// The text for a deferral without a reason.
 fn deferral_reason(why: Deferral) -> &'static str {
     match why {
         Deferral::NoKey => "the judge's key is not set",

@@ -161,9 +161,9 @@ enum CriterionResult {
     Scored(Contribution),
     /// Leaves the denominator.
     Out,
-    /// Leaves the denominator: nobody could tell, and the author wrote that this is fine.
+    /// Leaves the denominator: no grader could tell, and the author wrote that this is fine.
     Excused,
-    /// Leaves the denominator; and nobody could tell.
+    /// Leaves the denominator; and no grader could tell.
     Unknown,
 }
 
@@ -425,7 +425,7 @@ impl<'a> VerdictBuilder<'a> {
         Err(CriterionResult::Unknown)
     }
 
-    /// What an answer that nobody could give comes to, as the author wrote it.
+    /// The value of an answer that no grader could give, as the author wrote it.
     fn abstain(&mut self, criterion: &Criterion, excuse: CannotAssess) -> CriterionResult {
         let (worst, best) = if is_wanted(criterion) { (0.0, 1.0) } else { (1.0, 0.0) };
         let unit = match excuse {
@@ -510,7 +510,7 @@ impl<'a> VerdictBuilder<'a> {
         gates.into_iter().for_each(|gate| self.fail(gate, criterion));
     }
 
-    /// Notes that a criterion's gate has no answer. One that `waits`, for somebody who was not asked or for a grader
+    /// Notes that a criterion's gate has no answer. One that `waits`, for a grader that was not asked or for a grader
     /// whose failure is counted already, is no error of its own. A criterion without a gate has nothing to decide.
     fn undecide(&mut self, criterion: &Criterion, reason: impl Into<String>, waits: bool) {
         let Some(gate) = gate_of(criterion) else { return };
@@ -759,7 +759,7 @@ fn find_unmet_criteria(
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum SkipReason {
     Unmet(Unmet),
-    /// The same, because somebody looked at its requirement and could not tell.
+    /// The same, because a grader looked at its requirement and could not tell.
     Unassessed(Unmet),
     /// Its requirement is undecided: its grader failed or has not been asked yet.
     Unknown {
@@ -771,7 +771,7 @@ enum SkipReason {
 enum RequirementStatus {
     Yes,
     No,
-    /// Somebody looked: as good as not met.
+    /// A grader looked: counts as not met.
     CouldNotTell,
     /// Its grader failed or has not been asked yet.
     Unknown {

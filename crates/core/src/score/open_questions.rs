@@ -33,7 +33,7 @@ pub fn open_questions(rubric: &Rubric, known: &[Option<QuestionAnswer<'_>>]) -> 
     open
 }
 
-/// The first node on the path that nobody has answered.
+/// The first node on the path without an answer.
 fn next_tree_node(graph: &Graph, known: &[Option<QuestionAnswer<'_>>]) -> Option<usize> {
     let mut at = graph.position(&graph.root)?;
     // A path visits no node twice.

@@ -1,5 +1,7 @@
 //! How far a judge can stand in for people.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::agreement::{PairMeasures, gwet_ac, pair_measures};
@@ -18,12 +20,12 @@ const MARGIN: f64 = 0.05;
 /// Items under which nothing is said about that; Calderon and others (2025) ask for as many.
 const FEWEST: usize = 30;
 
-/// A judge beside people who rated the same items.
+/// A judge compared with people who rated the same items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alignment {
     pub judge: String,
     pub humans: Vec<String>,
-    /// Items that the judge and somebody else rated.
+    /// Items that the judge and at least one person rated.
     pub n_items: usize,
     /// Of these, where as many people say one thing as another: no consensus to agree with.
     pub n_split: usize,
@@ -38,9 +40,12 @@ pub struct Alignment {
     pub one_more_person: OneMorePerson,
     /// The worst first.
     pub disagreements: Vec<Disagreement>,
+    /// How alike the judge's answer is to those of people, for each item that they rated.
+    #[serde(skip)]
+    pub by_item: BTreeMap<String, f64>,
 }
 
-/// A judge's numbers beside people's mean.
+/// A judge's numbers compared with people's mean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeanMeasures {
     /// The mean difference; above zero, the judge is the kinder.
@@ -104,6 +109,10 @@ impl OneMorePerson {
                 -low,
                 if 0.0 < high { format!(", or higher by up to {high:.3}") } else { String::new() }
             ),
+            (HumanParity::CannotTell, _) if self.n_items == 0 => {
+                "Only one person graded each candidate, so the judge cannot be compared with one more person."
+                    .to_owned()
+            }
             (HumanParity::CannotTell, _) => format!(
                 "{unsure} from {} with two human grades; at least {FEWEST} are needed.",
                 plural(self.n_items, "candidate")
@@ -160,10 +169,11 @@ pub fn align(
         confusion,
         one_more_person: one_more_person(ratings, &items, level),
         disagreements: disagreements(ratings, &items, level),
+        by_item: items.iter().map(|item| (ratings.item(item.item), item.likeness(ratings, level))).collect(),
     })
 }
 
-/// An item that the judge and somebody else rated.
+/// An item that the judge and at least one person rated.
 struct AlignedItem {
     item: usize,
     judge: usize,
@@ -345,6 +355,8 @@ mod tests {
         );
         let alone = aligned("1 2 3\n 1 3 3", Level::Ordinal);
         assert!(matches!(alone.one_more_person.people, CoefficientResult::Undefined { .. }));
+        assert!(alone.one_more_person.sentence().starts_with("Only one person graded each candidate"));
+        assert!((alone.by_item["2"] - 0.5).abs() < 1e-12 && (alone.by_item["3"] - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::special::{beta_quantile, t_quantile};
 /// The chance of a miss on each side.
 const SIDE: f64 = 0.025;
 
-/// A score at each end counts as seen by this much. Scores that are nearly alike may have others beside them:
+/// A score at each end counts as seen by this much. Scores that are nearly alike may hide others:
 /// of 20 that are around 0.95, one in three samples lacks the failures that one case in twenty is.
 const UNSEEN: f64 = 0.25;
 
@@ -36,7 +36,7 @@ pub(super) fn exact_share(passed: f64, n: f64) -> (f64, f64) {
 
 /// How far scores on 0..=1 are spread, from their number, mean and squared distances from it.
 ///
-/// Scores that are all alike may still have others beside them: as if one more of each end had been seen.
+/// Scores that are all alike may still hide others: as if one more of each end had been seen.
 pub(super) fn unit_spread(n: f64, mean: f64, squares: f64) -> f64 {
     if n < 2.0 || squares / n <= 1e-9 {
         return equal_spread(n, mean);

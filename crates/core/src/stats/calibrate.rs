@@ -203,7 +203,7 @@ pub struct Threshold {
     pub after: DecisionRates,
 }
 
-/// How a judge decides beside people.
+/// How a judge decides compared with people.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DecisionRates {
     pub accuracy: Proportion,

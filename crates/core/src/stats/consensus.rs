@@ -38,7 +38,7 @@ impl RaterVotes {
         Ok(Self { n_raters, n_items, n_answers, votes })
     }
 
-    /// The items that somebody rated, and which ones they are.
+    /// The items that have a rating, and which ones they are.
     pub fn of(ratings: &Ratings) -> Result<(Self, Vec<usize>), Undefined> {
         let all = |item: usize| (0..ratings.n_raters()).filter_map(move |n| Some((n, ratings.get(item, n)?)));
         let rated: Vec<usize> = (0..ratings.n_items()).filter(|n| all(*n).next().is_some()).collect();

@@ -350,7 +350,7 @@ fn try_correlation(which: usize, n: usize, rho: f64, chance: &mut Chance) -> Tri
     }
 }
 
-/// A judge that is right nine times in ten, beside so many labels. Where there is no corrected number, that of the
+/// A judge that is right nine times in ten, together with so many labels. Where there is no corrected number, that of the
 /// labels is what is said.
 fn try_estimate(
     quantity: EstimatedQuantity,

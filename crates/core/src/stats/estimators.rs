@@ -25,7 +25,7 @@ pub enum EstimatedQuantity {
 pub struct LabelledScores {
     /// People and the judge, of the same candidate.
     pub both: Vec<(f64, f64)>,
-    /// The judge of candidates that nobody labelled.
+    /// The judge of candidates without a label.
     pub judge_only: Vec<f64>,
     /// People of candidates that the judge has no score for.
     pub human_only: Vec<f64>,

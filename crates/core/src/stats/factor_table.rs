@@ -196,10 +196,10 @@ mod tests {
     fn any_field_is_an_axis_and_without_one_all_stand_together() {
         let found = build_factor_table(&run(), Some("question"), Some("model"));
         assert_eq!((found.rows.len(), found.columns.len()), (8, 2));
-        assert_eq!(found.cells[0][1], None, "nobody asked the large one");
+        assert_eq!(found.cells[0][1], None, "the large one was not asked");
         let alone = build_factor_table(&run_of(&[("a", Some(1.0)), ("b", None)]), None, None);
         assert_eq!((alone.rows, alone.columns), (vec!["all".to_owned()], vec!["all".to_owned()]));
         let cell = alone.cells[0][0].clone().unwrap();
-        assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 1), "what broke is no failure");
+        assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 1), "an error is no failure");
     }
 }

@@ -190,7 +190,7 @@ impl Reference {
     }
 }
 
-/// The logarithm of what several bets have won on average, with as much as each that nobody bets.
+/// The logarithm of what several bets have won on average, with as much as each that is not bet.
 fn average<const N: usize>(logs: [f64; N]) -> f64 {
     let most = logs.iter().copied().fold(0.0, f64::max);
     let sum: f64 = (-most).exp() + logs.iter().map(|log| (log - most).exp()).sum::<f64>();

@@ -76,7 +76,7 @@ impl RunFigures {
 }
 
 /// A result of which only the verdict is known. Stored verdicts do not say which trial they are; the plan writes it at
-/// the end of the name. A case that somebody named so counts as a trial, which makes intervals wider, never narrower.
+/// the end of the name. A case that a user named so counts as a trial, which makes intervals wider, never narrower.
 impl From<CaseFigure> for CaseResult {
     fn from(figure: CaseFigure) -> Self {
         let number = figure.case.rsplit_once(" [trial ").and_then(|(_, end)| end.strip_suffix(']'));

@@ -23,6 +23,7 @@ mod icc;
 mod correlation;
 mod agreement;
 mod alignment;
+mod compare_judges;
 mod consensus;
 mod glad;
 mod panel;
@@ -77,6 +78,7 @@ pub use calibrate::{
     calibrate_held_out, calibrate_threshold, select_anchors,
 };
 pub use compare::{Comparison, Difference, WORTH_SEEING, compare_runs};
+pub use compare_judges::{AgreementByItem, JudgeDifference, compare_judges};
 pub use compute::{compute_problem, compute_statistic};
 pub use compute_known::computable;
 pub use consensus::{

@@ -37,7 +37,7 @@ pub struct FirstWins {
     pub p: f64,
 }
 
-/// Several answers about the same two on one case are one, by most of them. `None` where nobody won anything.
+/// Several answers about the same two on one case are one, by most of them. `None` where there is no winner.
 pub fn first_wins(pairs: &[Pair]) -> Option<FirstWins> {
     let mut ahead: BTreeMap<(usize, usize, usize), i64> = BTreeMap::new();
     for it in pairs {

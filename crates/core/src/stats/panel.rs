@@ -10,7 +10,7 @@ use super::undefined::Undefined;
 /// Accuracy of a panel, measured against known labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// Items whose truth is known and that somebody rated.
+    /// Items whose truth is known and that have a rating.
     pub n_items: usize,
     /// How often the majority is right; of answers with as many votes, each counts for its part.
     pub accuracy: CoefficientResult,
@@ -78,7 +78,7 @@ pub fn evaluate_panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) 
     })
 }
 
-/// Ratings beside what is true.
+/// Ratings together with the truth.
 struct RatingsWithTruth {
     ratings: Ratings,
     truth: Vec<usize>,

@@ -29,14 +29,14 @@ pub struct MeanEstimate {
 /// With fewer labels, how far a judge is off is hardly known: the labels alone say more surely what they say.
 pub const FEWEST_LABELS: usize = 10;
 
-/// The corrected mean beside those that it replaces.
+/// The corrected mean together with those that it replaces.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictionPowered {
     pub n_labels: usize,
     pub n_judged: usize,
     /// The labels alone.
     pub human: MeanEstimate,
-    /// What the judge says of everything that nobody labelled; its bias is in no interval.
+    /// What the judge says of everything without a label; its bias is in no interval.
     pub naive: f64,
     /// The judge trusted in full (λ = 1).
     pub ppi: MeanEstimate,

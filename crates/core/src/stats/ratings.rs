@@ -17,7 +17,7 @@ const MOST_RATING: f64 = 1e150;
 /// More levels than this are no scale that anybody was shown.
 const MOST_LEVELS: f64 = 100.0;
 
-/// Stands in a cell where a rater said nothing.
+/// The value of a cell where a rater said nothing.
 const GAP: u32 = u32::MAX;
 
 /// What the distance between two answers means.
@@ -38,7 +38,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
     raters: Vec<String>,
-    /// Empty where nobody needs their names.
+    /// Empty where their names are not needed.
     items: Vec<String>,
     answers: DistinctAnswers,
     /// Item by item, one for each rater.
@@ -90,7 +90,7 @@ impl Ratings {
         Ok(Self { raters, items: Vec::new(), answers, cells: coded })
     }
 
-    /// Labels in the order of `scale`, which may hold some that nobody gave; without one, by the alphabet.
+    /// Labels in the order of `scale`, which may hold some that no rater gave; without one, by the alphabet.
     pub fn of_labels(raters: Vec<String>, cells: &[Option<&str>], scale: &[&str]) -> Result<Self, Undefined> {
         ensure_full_table(raters.len(), cells.len())?;
         let labels: Vec<&str> = if scale.is_empty() {
@@ -146,7 +146,7 @@ impl Ratings {
         Ok(Self { items: items.names, ..Self::of_values(raters.names, &cells)? })
     }
 
-    /// The same with all levels of a scale of whole numbers, also those that nobody used. Between ends that are
+    /// The same with all levels of a scale of whole numbers, also those that no rater used. Between ends that are
     /// not whole there are no levels to add.
     pub fn on_scale(&self, low: f64, high: f64) -> Result<Self, Undefined> {
         let numbers = self.numbers()?;
@@ -334,7 +334,7 @@ impl Ratings {
         }
     }
 
-    /// Somebody can agree with somebody, and there is something to disagree about.
+    /// Two raters share an item, and there is something to disagree about.
     pub(super) fn ensure_comparable(&self) -> Result<(), Undefined> {
         if self.by_item().all(|iterator| iterator.count() == 0) {
             return Undefined::because("nothing was rated");

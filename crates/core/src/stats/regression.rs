@@ -95,14 +95,14 @@ mod tests {
             ("kept", Some(0.9)),
             ("worse", Some(0.8)),
             ("bad", Some(0.1)),
-            ("broke", Some(1.0)),
+            ("errored", Some(1.0)),
             ("gone", Some(1.0)),
         ]);
         let after = run_of(&[
             ("kept", Some(0.7)),
             ("worse", Some(0.2)),
             ("bad", Some(0.0)),
-            ("broke", None),
+            ("errored", None),
             ("new", Some(0.0)),
         ]);
         let found = compare_runs(&before, &after, 1).regressions;
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!((found.regressed[0].score_before, found.regressed[0].score_after), (Some(0.8), Some(0.2)));
         let undecided: Vec<(&str, Option<VerdictStatus>)> =
             found.undecided.iter().map(|undecided| (undecided.case.as_str(), undecided.after)).collect();
-        assert_eq!(undecided, [("broke", Some(VerdictStatus::Error)), ("gone", None)]);
+        assert_eq!(undecided, [("errored", Some(VerdictStatus::Error)), ("gone", None)]);
         assert!(found.flaky.is_empty());
         assert_eq!(
             (found.new_failures, found.still_failing),

@@ -18,7 +18,7 @@ pub struct BinaryConfusion {
     pub false_pass: usize,
 }
 
-/// The corrected pass rate beside the one that the judge gives.
+/// The corrected pass rate together with the one that the judge gives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CorrectedRate {
     /// What the judge says.

@@ -149,8 +149,8 @@ fn sample_mean_interval(mean: f64, variance: f64, degrees: f64, n_alike: f64, va
     around(mean, t_quantile(0.975, degrees.max(1.0)) * variance.sqrt())
 }
 
-/// The variance within each stratum. Scores on 0..=1 that are all equal, or a single one, may have others beside
-/// them, as in a monitor's figures; on other scales nothing is known of those.
+/// The variance within each stratum. Scores on 0..=1 that are all equal, or a single one, may hide
+/// others, as in a monitor's figures; on other scales nothing is known of those.
 fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> {
     let complete = |stratum: &SampledStratum| stratum.scores.len() == stratum.population;
     let spread = |stratum: &SampledStratum| match stratum.scores.len() {

@@ -112,7 +112,7 @@ impl WeightedScoreSums {
         (self.wx / self.w).clamp(0.0, 1.0)
     }
 
-    /// The spread of the scores. Those that are all alike may still have others beside them: as if one more of
+    /// The spread of the scores. Those that are all alike may still hide others: as if one more of
     /// each end had been seen.
     pub(super) fn spread(&self) -> f64 {
         let (n, mean) = (self.n as f64, self.mean());

@@ -14,7 +14,7 @@ pub struct AnnotationTask {
     pub name: Option<String>,
     pub description: Option<String>,
     pub data_files: Vec<String>,
-    /// What stands in them.
+    /// Their rows.
     pub rows: Vec<DataRow>,
     pub id_key: Option<String>,
     pub text_key: Option<String>,
@@ -124,7 +124,7 @@ pub enum SchemeKind {
     },
 }
 
-/// A rating of the whole beside those of the criteria; not part of the weighted score.
+/// An overall rating in addition to those of the criteria; not part of the weighted score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overall {
     pub label: Option<String>,

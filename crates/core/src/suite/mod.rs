@@ -123,9 +123,34 @@ pub struct CaseTarget {
 }
 
 impl CaseTarget {
+    /// The setting that says how a program gets the messages of a conversation. It is not passed to the program.
+    pub const CHAT_FORMAT: &'static str = "chat_format";
+
+    /// The value of [`Self::CHAT_FORMAT`] for the JSON text of the messages.
+    pub const CHAT_AS_JSON: &'static str = "json";
+
     /// What people call it.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Where a model is reached, under every name that AgentV and promptfoo have for it.
+    pub fn base_url(&self) -> Option<String> {
+        let text = |key: &str| self.config.get(key).and_then(Value::as_str);
+        // A host alone: the path of OpenAI's API is added; that of Azure depends on the deployment and is added later.
+        let path = if self.id.starts_with("azure") { "" } else { "/v1" };
+        let of_host = || text("apiHost").map(|host| format!("https://{host}{path}"));
+        ["base_url", "apiBaseUrl", "endpoint"].into_iter().find_map(text).map(str::to_owned).or_else(of_host)
+    }
+
+    /// Whether it is a program or a file of code that answers a prompt in the way of promptfoo's providers.
+    pub fn is_program(&self) -> bool {
+        ["exec:", "file:", "python:"].iter().any(|kind| self.id.starts_with(kind))
+    }
+
+    /// Whether it gets a conversation as the JSON text of its messages, and not as their texts alone.
+    pub fn takes_chat_as_json(&self) -> bool {
+        self.config.get(Self::CHAT_FORMAT).and_then(Value::as_str) == Some(Self::CHAT_AS_JSON)
     }
 }
 
@@ -177,7 +202,15 @@ pub struct Workspace {
 pub struct CaseMatrix {
     /// Judge models.
     pub models: Vec<String>,
-    pub prompts: Vec<String>,
+    pub prompts: Vec<MatrixPrompt>,
+}
+
+/// One of several prompts of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MatrixPrompt {
+    /// Its name in the names of cases; its number by default.
+    pub label: Option<String>,
+    pub text: String,
 }
 
 /// Rows of data files: one case each.
@@ -507,7 +540,8 @@ impl Case {
         let candidate = &mut self.candidate;
         let single =
             [&mut candidate.input, &mut candidate.response, &mut candidate.diff].into_iter().flatten();
-        let lists = candidate.context.iter_mut().chain(&mut self.matrix.prompts).chain([&mut self.name]);
+        let prompts = self.matrix.prompts.iter_mut().map(|prompt| &mut prompt.text);
+        let lists = candidate.context.iter_mut().chain(prompts).chain([&mut self.name]);
         single.chain(lists).try_for_each(&mut *each)?;
         for value in candidate.messages.iter_mut().chain(&mut candidate.expected) {
             try_for_each_text(value, each)?;
@@ -561,10 +595,12 @@ impl CaseInstance {
             case.name = format!("{} [row {}]", case.name, row.at + 1);
         }
         if let Some(at) = self.prompt {
-            case.name = format!("{} [prompt {}]", case.name, at + 1);
-            let prompt = case.matrix.prompts.swap_remove(at);
-            case.candidate.set_prompt(prompt);
-            case.metadata.entry("prompt").or_insert(Value::from(at + 1));
+            let MatrixPrompt { label, text } = case.matrix.prompts.swap_remove(at);
+            case.candidate.set_prompt(text);
+            let name = label.clone().unwrap_or_else(|| format!("prompt {}", at + 1));
+            case.name = format!("{} [{name}]", case.name);
+            let shown = label.map_or_else(|| Value::from(at + 1), Value::from);
+            case.metadata.entry("prompt").or_insert(shown);
         }
         let several = 1 < case.targets.len();
         case.targets = self.target.map(|at| case.targets.swap_remove(at)).into_iter().collect();

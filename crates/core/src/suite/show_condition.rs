@@ -9,6 +9,7 @@ pub struct ShowCondition {
     /// Whether one of the conditions is enough.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub any: bool,
+    /// Conditions on other answers. All of them must hold, or one of them if `any` is true.
     pub conditions: Vec<AnswerCondition>,
 }
 
@@ -27,25 +28,33 @@ pub struct AnswerCondition {
 pub enum AnswerTest {
     /// It is one of these, or one of these is ticked.
     Is {
+        /// Labels or numbers, written as texts. The condition holds if the answer is one of them.
         values: Vec<String>,
+        /// Whether upper and lower case differ.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         case_sensitive: bool,
     },
     IsNot {
+        /// Labels or numbers, written as texts. The condition holds if the answer is none of them.
         values: Vec<String>,
+        /// Whether upper and lower case differ.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         case_sensitive: bool,
     },
     /// A number between these ends, which count as inside.
     Between {
+        /// Lower limit, which counts as inside; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<f64>,
+        /// Upper limit, which counts as inside; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<f64>,
     },
     Outside {
+        /// Lower limit: the condition holds for numbers below; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<f64>,
+        /// Upper limit: the condition holds for numbers above; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<f64>,
     },

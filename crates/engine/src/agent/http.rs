@@ -12,7 +12,7 @@ use super::{AgentOutput, AgentRunError, truncate_text, with_environment};
 const TIMEOUT: Duration = Duration::from_secs(300);
 const MAX_BYTES: usize = 64 << 20;
 
-/// A request with `{{prompt}}` somewhere in it, and where the answer stands in what comes back.
+/// A request with `{{prompt}}` somewhere in it, and the place of the answer in the response.
 pub(super) struct HttpTarget {
     pub(super) url: String,
     method: String,

@@ -18,7 +18,7 @@ use jurist_core::candidate::{Candidate, Measurements, StepRole, ToolCall, Trace,
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
-use jurist_core::suite::{AgentSettings, Case, EnvironmentVariable, Judge, McpServer};
+use jurist_core::suite::{AgentSettings, Case, CaseTarget, EnvironmentVariable, Judge, McpServer};
 use tokio::sync::Semaphore;
 
 use crate::call::ModelClient;
@@ -71,9 +71,9 @@ pub struct AgentOutput {
 /// Why there is nothing to grade. None of it is the candidate's fault.
 #[derive(Debug)]
 pub enum AgentRunError {
-    /// Nobody could be asked.
+    /// The agent could not be asked.
     Deferred(Deferral, String),
-    /// Something broke on the way.
+    /// The run failed.
     Failed(Failure, String),
 }
 
@@ -81,7 +81,9 @@ impl AgentRunError {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Deferred(why, _) => Outcome::Deferred { why: *why },
-            Self::Failed(failure, detail) => Outcome::Failed { failure: *failure, detail: detail.clone() },
+            Self::Failed(failure, detail) => {
+                Outcome::Failed { failure: *failure, detail: format!("the target failed: {detail}") }
+            }
         }
     }
 
@@ -101,7 +103,7 @@ impl AgentRunError {
     }
 }
 
-/// Why a case cannot be run as it is written: somebody has to change the file or the command.
+/// Why a case cannot be run as it is written: the user has to change the file or the command.
 #[derive(Debug, thiserror::Error)]
 pub enum RunSetupError {
     #[error(transparent)]
@@ -351,7 +353,7 @@ impl Agents {
             }
             PreparedTarget::Command(command) => {
                 let _turn = self.programs.acquire().await;
-                let prompt = prompt_text(&case.candidate);
+                let prompt = program_prompt(case);
                 let vars = &case.candidate.vars;
                 measure_run(command.run((&prompt, vars), which, here, &self.project.folder)).await
             }
@@ -477,6 +479,16 @@ fn prompt_text(candidate: &Candidate) -> String {
     match &candidate.input {
         Some(input) => input.clone(),
         None => candidate.messages.iter().map(spoken).collect::<Vec<_>>().join("\n\n"),
+    }
+}
+
+/// The task as a program gets it: a conversation is the JSON text of its messages if the target asks for that.
+fn program_prompt(case: &Case) -> String {
+    let takes_json = case.targets.first().is_some_and(CaseTarget::takes_chat_as_json);
+    match &case.candidate.input {
+        // Two spaces of indentation, as promptfoo writes it.
+        None if takes_json => serde_json::to_string_pretty(&case.candidate.messages).unwrap_or_default(),
+        _ => prompt_text(&case.candidate),
     }
 }
 

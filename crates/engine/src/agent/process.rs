@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurist_core::grade::Failure;
+use jurist_core::suite::CaseTarget;
 use serde_json::{Map, Value as Json, json};
 use tokio::process::Command as Process;
 
@@ -20,6 +21,8 @@ const JAVASCRIPT: &str = include_str!("call_api.mjs");
 
 pub(super) struct AgentCommand {
     how: CommandForm,
+    /// The file of code that is run, in words; `None` for a program.
+    script: Option<String>,
     cwd: Option<String>,
     timeout: Duration,
 }
@@ -34,13 +37,13 @@ enum CommandForm {
 impl AgentCommand {
     pub(super) fn template(line: String, cwd: Option<String>, timeout: Option<f64>) -> Self {
         let timeout = Duration::from_secs_f64(timeout.unwrap_or(TIMEOUT).clamp(0.001, 86_400.0));
-        Self { how: CommandForm::Template(line), cwd, timeout }
+        Self { how: CommandForm::Template(line), script: None, cwd, timeout }
     }
 
     pub(super) fn with_arguments(line: &str, config: &Map<String, Json>) -> Self {
-        let options = json!({ "config": config });
         let timeout = Duration::from_secs_f64(TIMEOUT);
-        Self { how: CommandForm::Arguments(split_shell_words(line), options), cwd: None, timeout }
+        let how = CommandForm::Arguments(split_shell_words(line), build_options(config));
+        Self { how, script: None, cwd: None, timeout }
     }
 
     /// A file that is called through its interpreter, perhaps with the name of a function after a colon.
@@ -55,19 +58,21 @@ impl AgentCommand {
             "js" | "mjs" | "cjs" => &["node", "--input-type=module", "-e", JAVASCRIPT, "--"],
             _ => return None,
         };
+        let language = if extension == "py" { "Python" } else { "JavaScript" };
         let words = start.iter().copied().chain([file, function]).map(str::to_owned).collect();
-        let how = CommandForm::Arguments(words, json!({ "config": config }));
-        Some(Self { how, cwd: None, timeout: Duration::from_secs_f64(TIMEOUT) })
+        let how = CommandForm::Arguments(words, build_options(config));
+        let timeout = Duration::from_secs_f64(TIMEOUT);
+        Some(Self { how, script: Some(format!("the {language} file `{path}`")), cwd: None, timeout })
     }
 
-    /// What would be started, for somebody to agree to.
+    /// The program that would be started, so that the user can allow it.
     pub(super) fn describe(&self) -> String {
         match &self.how {
             CommandForm::Template(line) => format!("the command `{line}`"),
-            CommandForm::Arguments(words, _) => {
-                let shown = words.iter().filter(|word| !word.contains('\n') && !word.is_empty());
-                format!("the program `{}`", shown.cloned().collect::<Vec<_>>().join(" "))
-            }
+            CommandForm::Arguments(words, _) => match &self.script {
+                Some(script) => script.clone(),
+                None => format!("the program `{}`", words.join(" ")),
+            },
         }
     }
 
@@ -134,6 +139,13 @@ impl AgentCommand {
         }
         read_answer(&String::from_utf8_lossy(&written.unwrap_or(said)))
     }
+}
+
+/// The options of a program: its settings, without those that only Jurist reads.
+fn build_options(config: &Map<String, Json>) -> Json {
+    let mut config = config.clone();
+    config.remove(CaseTarget::CHAT_FORMAT);
+    json!({ "config": config })
 }
 
 /// Replaces all placeholders at once, so that what is put in is not looked at again.

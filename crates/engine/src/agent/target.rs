@@ -74,7 +74,7 @@ impl Runner {
                 };
                 Ok(Self::Model(Judge {
                     model: Some(name),
-                    base_url: text(&["base_url", "apiBaseUrl", "endpoint"]),
+                    base_url: target.base_url(),
                     temperature: number(&["temperature"]),
                     max_tokens: number(&[
                         "max_tokens",

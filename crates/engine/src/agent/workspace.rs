@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::{AgentRunError, truncate_text};
 
-/// A longer diff is cut: nobody reads it, and no judge has room for it.
+/// A longer diff is cut: it is too long for readers and for judges.
 const MAX_DIFF: usize = 1 << 20;
 
 /// A copy of a workspace. Its history lies elsewhere, where the agent does not find it.
@@ -84,7 +84,7 @@ async fn git<const N: usize>(here: &Path, arguments: [&str; N]) -> Result<String
     run_git_command(here, arguments.iter().map(OsStr::new)).await
 }
 
-/// Git, with nobody's settings and no hooks.
+/// Git without settings of users and without hooks.
 async fn run_git_command<'a>(
     here: &Path,
     arguments: impl Iterator<Item = &'a OsStr>,

@@ -231,8 +231,8 @@ mod tests {
             assert_eq!(text_of(&one, n), Some(format!("line\n{n}")));
             assert_eq!(text_of(&other, n), Some(format!("line\n{n}")));
         }
-        one.put(&key(7), &said("anew"));
-        assert_eq!(text_of(&Cache::new(folder.path()), 7).as_deref(), Some("anew"));
+        one.put(&key(7), &said("again"));
+        assert_eq!(text_of(&Cache::new(folder.path()), 7).as_deref(), Some("again"));
         assert_eq!(other.stats().replies, 100);
 
         // One process clears the cache; the other starts again at the beginning.

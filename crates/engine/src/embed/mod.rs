@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
+use jurist_core::check::EmbeddingModel;
 use jurist_core::suite::Judge;
 use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
@@ -30,12 +31,18 @@ pub struct Embedders {
     base_url: Option<String>,
     /// Whether a model's name may be a local path.
     with_paths: bool,
-    loaded: Mutex<HashMap<String, Arc<Embedder>>>,
+    loaded: Mutex<HashMap<EmbeddingModel, Arc<Embedder>>>,
 }
 
 #[derive(Debug)]
 enum Embedder {
     Local(Arc<Bert>),
+    Server(Arc<HttpModel>, String),
+}
+
+/// Where a model is, before it is used.
+enum EmbedderSource {
+    Folder(PathBuf),
     Server(Arc<HttpModel>, String),
 }
 
@@ -58,7 +65,7 @@ pub enum NoEmbedding {
 }
 
 impl Embedders {
-    /// `base_url` is the server of models that are named without a vendor.
+    /// `base_url` is the server of all models that are not in a folder, whatever addresses files name.
     pub fn new(resolver: Arc<Resolver>, base_url: Option<String>) -> Self {
         Self { resolver, base_url, with_paths: true, loaded: Mutex::default() }
     }
@@ -69,7 +76,11 @@ impl Embedders {
     }
 
     /// One embedding per text, in their order.
-    pub async fn embed_texts(&self, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, NoEmbedding> {
+    pub async fn embed_texts(
+        &self,
+        model: &EmbeddingModel,
+        texts: &[String],
+    ) -> Result<Vec<Vec<f32>>, NoEmbedding> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
@@ -78,23 +89,36 @@ impl Embedders {
             Embedder::Server(http, name) => {
                 let parts = texts.chunks(AT_ONCE).map(|text| embed_on_server(http, name, text));
                 let parts = try_join_all(parts).await;
-                let failed = |error| NoEmbedding::Failed { name: model.to_owned(), error };
+                let failed = |error| NoEmbedding::Failed { name: model.name.clone(), error };
                 Ok(parts.map_err(failed)?.concat())
             }
         }
     }
 
-    async fn get(&self, name: &str) -> Result<Arc<Embedder>, NoEmbedding> {
+    /// Checks that a model can be used, without loading it or calling its server.
+    pub fn check(&self, model: &EmbeddingModel) -> Result<(), NoEmbedding> {
+        self.find(model).map(drop)
+    }
+
+    async fn get(&self, model: &EmbeddingModel) -> Result<Arc<Embedder>, NoEmbedding> {
         let mut loaded = self.loaded.lock().await;
-        if let Some(embedder) = loaded.get(name) {
+        if let Some(embedder) = loaded.get(model) {
             return Ok(Arc::clone(embedder));
         }
-        let embedder = Arc::new(self.load(name)?);
-        loaded.insert(name.to_owned(), Arc::clone(&embedder));
+        let embedder = match self.find(model)? {
+            EmbedderSource::Folder(folder) => {
+                let bad = |error| NoEmbedding::Bad { name: model.name.clone(), error };
+                Embedder::Local(Arc::new(Bert::load(&folder).map_err(bad)?))
+            }
+            EmbedderSource::Server(http, name) => Embedder::Server(http, name),
+        };
+        let embedder = Arc::new(embedder);
+        loaded.insert(model.clone(), Arc::clone(&embedder));
         Ok(embedder)
     }
 
-    fn load(&self, name: &str) -> Result<Embedder, NoEmbedding> {
+    fn find(&self, model: &EmbeddingModel) -> Result<EmbedderSource, NoEmbedding> {
+        let name = model.name.as_str();
         let is_path =
             Path::new(name).components().any(|component| !matches!(component, Component::Normal(_)));
         let places = match self.with_paths {
@@ -103,15 +127,14 @@ impl Embedders {
             false => places(name),
         };
         if let Some(folder) = places.iter().find(|place| place.join("config.json").is_file()) {
-            let bert =
-                Bert::load(folder).map_err(|error| NoEmbedding::Bad { name: name.to_owned(), error })?;
-            return Ok(Embedder::Local(Arc::new(bert)));
+            return Ok(EmbedderSource::Folder(folder.clone()));
         }
         let name = &self.resolver.canonical_name(name.to_owned());
-        let judge =
-            Judge { model: Some(name.to_owned()), base_url: self.base_url.clone(), ..Judge::default() };
+        // As with judges, the address of the command line comes before that of a file.
+        let base_url = self.base_url.clone().or_else(|| model.base_url.clone());
+        let judge = Judge { model: Some(name.to_owned()), base_url, ..Judge::default() };
         // A name without a vendor is a local folder, unless a base URL is set.
-        if self.base_url.is_none() && !name.contains('/') {
+        if judge.base_url.is_none() && !name.contains('/') {
             let looked = match self.with_paths {
                 true => places.iter().map(|place| place.display().to_string()).collect(),
                 false => vec!["its own folders".to_owned()],
@@ -121,9 +144,10 @@ impl Embedders {
         let line = self.resolver.resolve_endpoint(&judge)?;
         let bare = line.name.split_once('/').map_or(line.name.as_str(), |it| it.1).to_owned();
         match line.http {
-            Some(http) => Ok(Embedder::Server(http, bare)),
+            Some(http) => Ok(EmbedderSource::Server(http, bare)),
             None => {
-                let error = ModelError::new(ModelErrorKind::NoKey, "it needs a key, and none is set");
+                let why = line.model.missing_key().unwrap_or("it does not make embeddings");
+                let error = ModelError::new(ModelErrorKind::NoKey, why);
                 Err(NoEmbedding::Failed { name: name.to_owned(), error })
             }
         }

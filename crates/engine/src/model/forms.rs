@@ -151,7 +151,7 @@ impl FormMemory {
         Self { models: Arc::default(), clock }
     }
 
-    /// What is known about one model. Where it is known that the first form is taken, nobody has to find out.
+    /// What is known about one model. Where it is known that the first form is taken, no request has to find out.
     pub(super) fn of_model(&self, url: &str, model: &str, is_known: bool) -> Arc<ModelForms> {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = models.entry(format!("{url} {model}")).or_insert_with(|| {
@@ -164,7 +164,7 @@ impl FormMemory {
 
 /// What is remembered about one model.
 pub(super) struct ModelForms {
-    /// Where nobody knows what a server takes, the first request finds out and the others wait for it.
+    /// Where it is unknown what a server takes, the first request finds out and the others wait for it.
     pub(super) first: OnceCell<()>,
     learned: Mutex<Option<LearnedForm>>,
     clock: MonotonicClock,

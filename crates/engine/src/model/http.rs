@@ -281,7 +281,7 @@ impl Endpoint {
         !self.shapes.contains(&StructuredOutput::ObjectWithSchema)
     }
 
-    /// A request with everything that stands in its headers.
+    /// A request with all its headers.
     pub fn request(
         &self,
         client: &reqwest::Client,

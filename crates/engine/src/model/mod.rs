@@ -256,7 +256,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait LanguageModel: Send + Sync + std::fmt::Debug {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>>;
 
-    /// Why nobody will be asked, where that is known before.
+    /// Why the model cannot be called, where that is known before.
     fn missing_key(&self) -> Option<&str> {
         None
     }
@@ -270,7 +270,7 @@ pub struct ModelEndpoint {
     pub vendor: String,
     /// With its vendor, as requests name it.
     pub name: String,
-    /// `None`: nobody knows, and it does not run under a cap.
+    /// `None`: unknown; such a model does not run under a cap.
     pub price: Option<vendors::Price>,
     /// Where it is; the same name elsewhere is another model.
     pub address: String,

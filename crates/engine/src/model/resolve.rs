@@ -25,7 +25,7 @@ type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Makes models from names.
 pub struct Resolver {
-    /// Made when it is first used: reading the system's certificates takes time, and code checks call nobody.
+    /// Made when it is first used: reading the system's certificates takes time, and code checks call no model.
     client: OnceLock<reqwest::Client>,
     network: NetworkOptions,
     settings: ProjectSettings,
@@ -402,7 +402,7 @@ fn normalize_base_url(address: &str, vendor: &str, protocol: Protocol) -> Result
     })
 }
 
-/// Whether nobody else pays or is paid.
+/// Whether the model runs on this machine, so that its calls cost nothing.
 fn is_local(address: &str) -> bool {
     let host = reqwest::Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
     host.is_some_and(|host| {
@@ -426,7 +426,7 @@ fn program(words: &[String]) -> String {
     format!("{} {}", here.display(), files.collect::<Vec<_>>().join(" "))
 }
 
-/// A line on which nobody can be asked, and why.
+/// An endpoint that cannot be called, and why.
 fn build_keyless_endpoint(name: String, vendor: &str, why: String, price: Option<Price>) -> ModelEndpoint {
     let model = Arc::new(NoKey(why));
     ModelEndpoint { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
@@ -481,7 +481,7 @@ const PROVIDERS: [(&str, &str); 9] = [
     ("xai", "xai"),
 ];
 
-/// The price of a model that somebody else called, by what their instrumentation says of it.
+/// The price of a model that another program called, by what the instrumentation of that program says.
 pub fn listed_price(settings: &ProjectSettings, provider: Option<&str>, model: &str) -> Option<Price> {
     let provider = provider.map(str::to_ascii_lowercase).unwrap_or_default();
     let named = PROVIDERS.iter().find(|(part, _)| provider.contains(part)).map(|(_, vendor)| *vendor);

@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(input("openai", "o3-pro"), None);
         assert_eq!(input("openai", "gpt-4o-2024-11-20"), Some(2.5));
         assert_eq!(input("anthropic", "claude-sonnet-4-5"), Some(3.0));
-        assert_eq!(input("nobody", "gpt-5"), None);
+        assert_eq!(input("unknown", "gpt-5"), None);
     }
 
     #[test]

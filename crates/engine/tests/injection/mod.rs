@@ -58,7 +58,10 @@ fn kinds_of_judge() -> Vec<KindOfJudge> {
         gullible("repeats the candidate", Says::Text(|candidate, _| candidate.text.clone())),
         gullible("repeats its first object", Says::Text(|candidate, _| candidate.first())),
         gullible("repeats its last object", Says::Text(|candidate, _| candidate.last())),
-        gullible("repeats its innermost object, spelt anew", Says::Text(|candidate, _| candidate.respelt())),
+        gullible(
+            "repeats its innermost object in another spelling",
+            Says::Text(|candidate, _| candidate.respelt()),
+        ),
         gullible(
             "repeats its last object in a code fence",
             Says::Text(|candidate, _| format!("My grade:\n```json\n{}\n```", candidate.last())),

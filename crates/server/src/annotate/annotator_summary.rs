@@ -14,7 +14,7 @@ use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError, TraceId};
 use serde::Deserialize;
 
-use super::{ItemSubject, TaskDefinition, load_annotator_names, parse_task_settings};
+use super::{ItemSubject, TaskDefinition, excluded_accounts, load_annotator_names, parse_task_settings};
 
 /// Answers read per query.
 const PAGE: usize = 500;
@@ -29,8 +29,20 @@ pub struct AnnotationWithSchemes {
     pub draft: Draft,
 }
 
-/// The newest answers of all annotators, the oldest first.
+/// The newest answers of the annotators who are not excluded, the oldest first.
 pub async fn load_annotations(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+) -> Result<Vec<AnnotationWithSchemes>, StoreError> {
+    let excluded = excluded_accounts(task);
+    let mut answers = load_all_annotations(store, project, task).await?;
+    answers.retain(|answer| !excluded.contains(&answer.annotation.account));
+    Ok(answers)
+}
+
+/// The newest answers of all annotators, the oldest first, also of those who are excluded.
+pub async fn load_all_annotations(
     store: &Store,
     project: ProjectId,
     task: &Task,
@@ -170,12 +182,10 @@ fn summarize_annotator(
     } else if 0 < person.n_too_fast {
         person.warnings.push(format!("{} answered faster than it can be read", person.n_too_fast));
     }
-    if person.attention.0 < person.attention.1 {
-        let n = person.attention.1 - person.attention.0;
-        person.warnings.push(format!("missed {n} of {} attention checks", person.attention.1));
-    }
-    if 3 <= person.gold.1 && person.gold.0 * 10 < person.gold.1 * 7 {
-        person.warnings.push(format!("right on {} of {} gold items", person.gold.0, person.gold.1));
+    for ((n_right, n_all), what) in [(person.attention, "attention checks"), (person.gold, "gold items")] {
+        if n_right < n_all {
+            person.warnings.push(format!("missed {} of {n_all} {what}", n_all - n_right));
+        }
     }
     if let Some((first, second)) = person.halves
         && 0.2 < (first - second).abs()

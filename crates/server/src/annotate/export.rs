@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{Draft, ExportedForm, export_cells, export_columns, form_to_json_line};
+use jurist_core::grade::EXCLUDED;
 use jurist_core::report::csv_cell;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
 use serde_json::Value;
 
-use super::{TaskDefinition, load_annotator_names, load_exported_decisions};
+use super::{TaskDefinition, excluded_accounts, load_annotator_names, load_exported_decisions};
 
 /// Answers read per query.
 const PAGE: usize = 200;
@@ -38,7 +39,11 @@ pub async fn export_annotations(
         None => load_exported_decisions(store, project, task).await?,
         Some(_) => BTreeMap::new(),
     };
-    let columns = export_columns(newest.id_key(), &newest.schemes, !decisions.is_empty());
+    let excluded = excluded_accounts(task);
+    let mut columns = export_columns(newest.id_key(), &newest.schemes, !decisions.is_empty());
+    if !excluded.is_empty() {
+        columns.push(EXCLUDED.to_owned());
+    }
     let mut lines = AnnotationWriter { kind, text: String::new(), rows: Vec::new(), columns };
     lines.header();
     let names = load_annotator_names(store, project).await?;
@@ -69,6 +74,7 @@ pub async fn export_annotations(
                 schemes: &schemes,
                 draft: &draft,
                 decisions: decisions.get(&answer.item).map(Vec::as_slice).unwrap_or_default(),
+                is_excluded: excluded.contains(&answer.account),
             });
         }
         after = page.next;
@@ -108,11 +114,14 @@ impl AnnotationWriter {
     }
 
     fn cells(&self, form: &ExportedForm<'_>) -> Vec<Value> {
-        let theirs: BTreeMap<String, Value> =
+        let mut theirs: BTreeMap<String, Value> =
             export_columns(form.id_key, form.schemes, !form.decisions.is_empty())
                 .into_iter()
                 .zip(export_cells(form))
                 .collect();
+        if form.is_excluded {
+            theirs.insert(EXCLUDED.to_owned(), true.into());
+        }
         self.columns.iter().map(|column| theirs.get(column).cloned().unwrap_or_default()).collect()
     }
 

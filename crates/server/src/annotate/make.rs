@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::annotate::{
-    AnnotationSettings, AssignmentOrder, BadSettings, RowLayout, Scheme, SchemeKind, build_schemes, claims,
-    collect_judge_context, schemes_of_rubric,
+    AnnotationSettings, AssignmentOrder, BadSettings, ExcludedAnnotator, RowLayout, Scheme, SchemeKind,
+    build_schemes, claims, collect_judge_context, schemes_of_rubric,
 };
 use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::grade::{Grade, GraderKind, RubricHash, Time};
@@ -19,7 +19,10 @@ use jurist_store::traces::TraceListFilter;
 use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TaskId, TraceId};
 use serde_json::{Map, Value, json};
 
-use super::{ItemSubject, RubricVersionRef, TaskDefinition, item_requirements, parse_task_settings};
+use super::{
+    ItemSubject, RubricVersionRef, TaskDefinition, item_requirements, merge_task_settings,
+    parse_task_settings,
+};
 use crate::auth::{AccessSecret, JOIN, hash_secret};
 
 /// Items written, and traces read, per query.
@@ -56,7 +59,7 @@ pub async fn from_annotation(
     (region, author): (&Region, Option<AccountId>),
     now: Time,
 ) -> Result<(Task, Added), TaskError> {
-    let settings = AnnotationSettings::of(annotation);
+    let mut settings = AnnotationSettings::of(annotation);
     settings.check()?;
     let name = annotation.name.clone().unwrap_or_else(|| "Annotation".to_owned());
     let mut rubrics = BTreeMap::new();
@@ -79,6 +82,8 @@ pub async fn from_annotation(
     };
     let task = match there {
         Some(task) => {
+            // A file does not name people, so excluded annotators stay excluded.
+            settings.excluded = parse_task_settings(&task).excluded;
             update_task_settings(store, project, &task, &name, &settings, now).await?;
             task
         }
@@ -354,6 +359,20 @@ pub async fn update_task_settings(
         store.set_all_wanted(project, task.id, |candidate| item_requirements(settings, candidate)).await?;
     }
     Ok(())
+}
+
+/// Changes which annotators are excluded; items and other settings stay unchanged.
+pub async fn set_excluded_annotators(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    excluded: &[ExcludedAnnotator],
+    now: Time,
+) -> Result<Task, TaskError> {
+    let change = Map::from_iter([("excluded".to_owned(), json!(excluded))]);
+    let settings = merge_task_settings(task, &change)?;
+    store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
+    Ok(store.task(project, task.id).await?)
 }
 
 /// Days that a link to a task works.

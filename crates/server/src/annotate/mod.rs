@@ -9,13 +9,15 @@ mod output;
 mod people;
 mod work;
 
-pub use annotator_summary::{AnnotationWithSchemes, hidden, load_annotations, people_of, titles};
+pub use annotator_summary::{
+    AnnotationWithSchemes, hidden, load_all_annotations, load_annotations, people_of, titles,
+};
 pub use export::{AnnotationFormat, export_annotations};
 pub use finish::complete_annotation;
 pub use make::{
     Added, LINK_DAYS, TaskError, add_rows, add_subjects, add_traces, collect_run_claims,
-    collect_trace_claims, from_annotation, from_rubric, named_traces, parse_stored_rubric, task_link,
-    update_task_settings, verification,
+    collect_trace_claims, from_annotation, from_rubric, named_traces, parse_stored_rubric,
+    set_excluded_annotators, task_link, update_task_settings, verification,
 };
 pub use output::{Output, Outputs};
 pub use people::{
@@ -23,17 +25,48 @@ pub use people::{
     ungraded_questions,
 };
 pub use task_definition::{ItemSubject, RubricVersionRef, TaskDefinition, is_turned};
-pub use work::{AssignmentContext, giving, load_assignment_context};
+pub use work::{AssignmentContext, giving, load_assignment_context, load_shown_progress};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::annotate::AnnotationSettings;
+use jurist_core::annotate::{AnnotationSettings, BadSettings};
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{AccountId, ProjectId, Store, StoreError};
+use serde_json::{Map, Value};
 
 /// The settings of a task. Settings that this version cannot read are replaced by the defaults.
 pub fn parse_task_settings(task: &Task) -> AnnotationSettings {
     serde_json::from_value(task.settings.clone()).unwrap_or_default()
+}
+
+/// Annotators of a task whose answers are not used.
+pub fn excluded_accounts(task: &Task) -> BTreeSet<AccountId> {
+    let excluded = parse_task_settings(task).excluded;
+    excluded.iter().filter_map(|annotator| annotator.account.parse().ok()).collect()
+}
+
+/// The settings of a task after a change. Settings that are not named stay unchanged, and `null` resets a setting to its
+/// default.
+pub fn merge_task_settings(
+    task: &Task,
+    changes: &Map<String, Value>,
+) -> Result<AnnotationSettings, BadSettings> {
+    let read = |settings: Map<String, Value>| {
+        serde_json::from_value::<AnnotationSettings>(Value::Object(settings))
+            .map_err(|error| error.to_string())
+    };
+    let mut merged = task.settings.as_object().cloned().unwrap_or_default();
+    for (name, value) in changes {
+        if value.is_null() {
+            merged.remove(name);
+            continue;
+        }
+        // Each setting is read by itself, so that the message can name it.
+        let alone = Map::from_iter([(name.clone(), value.clone())]);
+        read(alone).map_err(|error| BadSettings(format!("`settings.{name}`: {error}")))?;
+        merged.insert(name.clone(), value.clone());
+    }
+    read(merged).map_err(BadSettings)
 }
 
 /// Number of answers and role of an item by the settings.

@@ -11,7 +11,10 @@ use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ProjectId, Store, StoreError, TaskId};
 use tokio::sync::Mutex;
 
-use super::{AnnotationFormat, AssignmentContext, TaskDefinition, export_annotations, load_annotator_name};
+use super::{
+    AnnotationFormat, AssignmentContext, TaskDefinition, excluded_accounts, export_annotations,
+    load_annotator_name,
+};
 
 /// Output folders by task. A lock serialises the writes.
 #[derive(Debug, Default)]
@@ -76,6 +79,18 @@ impl Outputs {
             Err(error) => tracing::error!(%error, "an export is not up to date"),
         }
     }
+
+    /// Writes the file of an annotator again, after the annotator was excluded or included.
+    pub async fn rewrite_answers(&self, store: &Store, project: ProjectId, task: &Task, account: AccountId) {
+        let mut written = self.0.lock().await;
+        let Some(output) = written.by_task.get(&task.id).cloned() else { return };
+        // Marked before the write, so that a failed or cancelled write leaves the file marked as out of date.
+        written.stale.insert((task.id, account));
+        match write_answer_file(store, project, task, &output, account).await {
+            Ok(()) => drop(written.stale.remove(&(task.id, account))),
+            Err(error) => tracing::error!(%error, "an export is not up to date"),
+        }
+    }
 }
 
 /// Appends a line; writes the whole file if the answer replaces another one or the file is out of date.
@@ -104,6 +119,7 @@ async fn append_answer(
         schemes: &work.schemes,
         draft: &draft,
         decisions: &[],
+        is_excluded: excluded_accounts(&work.task).contains(&answer.account),
     });
     let written = OpenOptions::new().append(true).open(&path);
     let written = written.and_then(|mut file| file.write_all(format!("{one}\n").as_bytes()));

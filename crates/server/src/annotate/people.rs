@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{
-    ExportedDecision, Rating, SchemeKind, SubmittedAnswer, TaskResults, build_human_grades,
-    build_plain_grades, compute_task_results, list_question_points, plain_question_kind, rating_unit,
+    ExportedDecision, QuestionRating, Rating, Scheme, SchemeKind, SubmittedAnswer, TaskResults,
+    build_human_grades, build_plain_grades, collect_question_ratings, compute_task_results,
+    list_question_points, plain_question_kind, rating_unit,
 };
 use jurist_core::grade::{
-    FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend, UngradedQuestion,
+    FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend, Time, UngradedQuestion,
 };
 use jurist_core::report::ANNOTATION_TASK;
 use jurist_core::rubric::RubricHash;
@@ -93,7 +94,8 @@ pub async fn results_of(
     Ok(compute_task_results(&submitted.collect::<Vec<_>>(), by))
 }
 
-/// The newest adjudication of each question of a task, as grades.
+/// Labels of a task, at most one for each question of an item, as grades: the newest adjudication, otherwise the answer
+/// that at least two people gave and no one contradicted.
 pub async fn settled_grades(
     store: &Store,
     project: ProjectId,
@@ -101,10 +103,27 @@ pub async fn settled_grades(
     name: &str,
 ) -> Result<Vec<GradeWithFields>, StoreError> {
     let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
+    let label = |scheme: &str, criterion: String, candidate: String, outcome: Outcome, time: Time| Grade {
+        format: FORMAT,
+        candidate,
+        rubric: asked.rubrics.get(scheme).map(|graded| graded.hash.clone()),
+        criterion,
+        grader: Grader { kind: GraderKind::Human, name: "adjudicated".to_owned(), configuration: None },
+        outcome,
+        reason: Reason::default(),
+        evidence: Vec::new(),
+        points: Vec::new(),
+        flags: Vec::new(),
+        spend: Spend::default(),
+        time: Some(time),
+        attempts: Vec::new(),
+    };
     let mut newest = BTreeMap::new();
     for decision in store.adjudications(project, task.id).await? {
         newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
     }
+    let mut unanimous = collect_unanimous_answers(&load_annotations(store, project, task).await?);
+    unanimous.retain(|question, _| !newest.contains_key(question));
     let mut fields = ItemFields::new(name);
     let mut found = Vec::new();
     for ((item_id, scheme, criterion), decision) in newest {
@@ -118,29 +137,75 @@ pub async fn settled_grades(
             None if asked.rubrics.contains_key(&scheme) => Vec::new(),
             None => continue,
         };
-        let is_step =
-            schemes.iter().any(|one| one.name == scheme && matches!(one.kind, SchemeKind::Trajectory { .. }));
-        if is_step {
+        if is_step_scheme(&schemes, &scheme) {
             continue;
         }
-        let grade = Grade {
-            format: FORMAT,
-            candidate: item.candidate,
-            rubric: asked.rubrics.get(&scheme).map(|graded| graded.hash.clone()),
-            criterion,
-            grader: Grader { kind: GraderKind::Human, name: "adjudicated".to_owned(), configuration: None },
-            outcome: Outcome::Scored { value: value.clone(), unit: rating_unit(&points, &rating) },
-            reason: Reason::new(decision.body["why"].as_str().unwrap_or_default()),
-            evidence: Vec::new(),
-            points: Vec::new(),
-            flags: Vec::new(),
-            spend: Spend::default(),
-            time: Some(decision.time),
-            attempts: Vec::new(),
-        };
-        found.push((grade, fields.of(store, project, item_id).await?));
+        let outcome = Outcome::Scored { value: value.clone(), unit: rating_unit(&points, &rating) };
+        let reason = Reason::new(decision.body["why"].as_str().unwrap_or_default());
+        let decided = label(&scheme, criterion, item.candidate, outcome, decision.time);
+        found.push((Grade { reason, ..decided }, fields.of(store, project, item_id).await?));
+    }
+    for ((item_id, scheme, criterion), answer) in unanimous {
+        let outcome = Outcome::Scored { value: answer.value, unit: answer.unit };
+        let mut agreed = label(&scheme, criterion, answer.candidate, outcome, answer.time);
+        agreed.grader.name = "unanimous".to_owned();
+        found.push((agreed, fields.of(store, project, item_id).await?));
     }
     Ok(found)
+}
+
+/// Marks on steps are no labels.
+fn is_step_scheme(schemes: &[Scheme], name: &str) -> bool {
+    schemes.iter().any(|scheme| scheme.name == name && matches!(scheme.kind, SchemeKind::Trajectory { .. }))
+}
+
+/// The answer of one person to one question.
+struct PersonAnswer<'a> {
+    by: &'a AnnotationWithSchemes,
+    rated: QuestionRating<'a>,
+}
+
+/// An answer that at least two people gave to a question, and that no one contradicted.
+struct UnanimousAnswer {
+    candidate: String,
+    value: jurist_core::grade::Value,
+    unit: Option<f64>,
+    /// When the last of them answered.
+    time: Time,
+}
+
+/// Unanimous answers to ordinary items, by item, scheme and criterion. People who cannot tell contradict no one.
+fn collect_unanimous_answers(
+    answers: &[AnnotationWithSchemes],
+) -> BTreeMap<(ItemId, String, String), UnanimousAnswer> {
+    let mut by_question: BTreeMap<(ItemId, String, String), Vec<PersonAnswer<'_>>> = BTreeMap::new();
+    for by in answers.iter().filter(|answer| answer.annotation.role == ItemRole::Item) {
+        for rated in collect_question_ratings(&by.schemes, &by.draft) {
+            if rated.rating != Rating::Abstained && !is_step_scheme(&by.schemes, rated.scheme) {
+                let question = (by.annotation.item, rated.scheme.to_owned(), rated.criterion.clone());
+                by_question.entry(question).or_default().push(PersonAnswer { by, rated });
+            }
+        }
+    }
+    let unanimous = by_question.into_iter().filter_map(|(question, given)| {
+        let answer = find_unanimous_answer(&given)?;
+        Some((question, answer))
+    });
+    unanimous.collect()
+}
+
+fn find_unanimous_answer(given: &[PersonAnswer<'_>]) -> Option<UnanimousAnswer> {
+    let first = given.first().filter(|_| 2 <= given.len())?;
+    let Rating::Scored { value } = &first.rated.rating else { return None };
+    if given.iter().any(|answer| answer.rated.rating != first.rated.rating) {
+        return None;
+    }
+    Some(UnanimousAnswer {
+        candidate: first.by.annotation.candidate.clone(),
+        value: value.clone(),
+        unit: rating_unit(&first.rated.points, &first.rated.rating),
+        time: given.iter().map(|answer| answer.by.annotation.time).max()?,
+    })
 }
 
 /// Questions of a task whose answers are no grades, such as `why` (text).
@@ -150,7 +215,7 @@ pub async fn ungraded_questions(
     task: &Task,
 ) -> Result<Vec<UngradedQuestion>, StoreError> {
     let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
-    let ungraded = |scheme: &jurist_core::annotate::Scheme| {
+    let ungraded = |scheme: &Scheme| {
         let kind = match (&scheme.kind, plain_question_kind(&scheme.kind)) {
             (SchemeKind::Trajectory { .. }, _) => "trajectory_eval".to_owned(),
             (_, Some(kind)) if !kind.is_graded() => kind.to_string(),

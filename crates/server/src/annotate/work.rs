@@ -3,8 +3,10 @@
 use jurist_core::annotate::{AnnotationSettings, AssignmentOrder, Draft, Item, Scheme};
 use jurist_core::grade::Time;
 use jurist_store::annotate::Task;
-use jurist_store::assignments::{Assignment, AssignmentPolicy, NextItemOrder, OwnAssignment};
-use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError};
+use jurist_store::assignments::{
+    AnnotatorProgress, Assignment, AssignmentPolicy, NextItemOrder, OwnAssignment,
+};
+use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError, TaskId};
 
 use super::{TaskDefinition, parse_task_settings};
 
@@ -42,6 +44,42 @@ pub fn giving(settings: &AnnotationSettings, account: AccountId, now: Time) -> A
     }
 }
 
+/// Progress as the annotator sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShownProgress {
+    pub n_done: u64,
+    pub n_left: u64,
+}
+
+/// The progress of an annotator. Gold items and attention checks count like ordinary items: otherwise the numbers would
+/// show which items are checks.
+pub async fn load_shown_progress(
+    store: &Store,
+    task: TaskId,
+    account: AccountId,
+    settings: &AnnotationSettings,
+) -> Result<ShownProgress, StoreError> {
+    let progress = store.annotator_progress(task, account).await?;
+    Ok(count_shown_progress(&progress, settings))
+}
+
+fn count_shown_progress(progress: &AnnotatorProgress, settings: &AnnotationSettings) -> ShownProgress {
+    let n_done = progress.n_done + progress.n_checks_done;
+    let left_of_quota = settings.quota.map_or(u64::MAX, |n| u64::from(n).saturating_sub(progress.n_done));
+    if progress.n_left < left_of_quota {
+        return ShownProgress { n_done, n_left: progress.n_left + progress.n_checks_left };
+    }
+    if left_of_quota == 0 {
+        return ShownProgress { n_done, n_left: 0 };
+    }
+    // The last item of the quota ends the work, also if there are more checks. Before it, there is a check after every
+    // `check_every` items.
+    let n_items = progress.n_done + left_of_quota;
+    let n_checks = (n_items - 1) / u64::from(settings.check_every.max(1));
+    let n_checks_left = progress.n_checks_left.min(n_checks.saturating_sub(progress.n_checks_done));
+    ShownProgress { n_done, n_left: left_of_quota + n_checks_left }
+}
+
 /// An assignment with its item and schemes, without answers of others.
 pub async fn load_assignment_context(
     store: &Store,
@@ -55,8 +93,7 @@ pub async fn load_assignment_context(
     let draft =
         assignment.draft.clone().and_then(|draft| serde_json::from_value(draft).ok()).unwrap_or_default();
     let settings = parse_task_settings(&task);
-    let mine = store.annotator_progress(task.id, assignment.account).await?;
-    let left_of_quota = settings.quota.map_or(u64::MAX, |n| u64::from(n).saturating_sub(mine.n_done));
+    let progress = load_shown_progress(store, task.id, assignment.account, &settings).await?;
     let (before, after) = store.neighbours(&assignment).await?;
     let own = store.own_assignments(task.id, assignment.account).await?;
     Ok(AssignmentContext {
@@ -66,11 +103,41 @@ pub async fn load_assignment_context(
         item,
         schemes,
         draft,
-        n_done: mine.n_done,
-        n_left: mine.n_left.min(left_of_quota),
+        n_done: progress.n_done,
+        n_left: progress.n_left,
         before,
         after,
         own,
         task,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_count_like_items_and_a_quota_ends_both() {
+        let check = |done: (u64, u64), left: (u64, u64), quota: Option<u32>, expected: (u64, u64)| {
+            let progress = AnnotatorProgress {
+                n_done: done.0,
+                n_left: left.0,
+                n_checks_done: done.1,
+                n_checks_left: left.1,
+            };
+            let settings = AnnotationSettings { quota, check_every: 4, ..AnnotationSettings::default() };
+            let shown = count_shown_progress(&progress, &settings);
+            assert_eq!((shown.n_done, shown.n_left), expected, "{progress:?}, {quota:?}");
+        };
+        check((0, 0), (12, 4), None, (0, 16));
+        check((4, 1), (8, 3), None, (5, 11));
+        check((0, 0), (12, 4), Some(20), (0, 16));
+        // Of nine items, checks come after the fourth and the eighth.
+        check((0, 0), (12, 4), Some(9), (0, 11));
+        check((8, 1), (4, 3), Some(9), (9, 2));
+        check((9, 2), (3, 2), Some(9), (11, 0));
+        // After the last item of the quota there is no check.
+        check((0, 0), (12, 4), Some(8), (0, 9));
+        check((0, 0), (0, 0), Some(8), (0, 0));
+    }
 }

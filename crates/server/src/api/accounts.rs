@@ -10,6 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::ACCOUNT_ID;
 use super::{Json, Path};
 use crate::app::App;
 use crate::auth::Principal;
@@ -52,7 +53,8 @@ async fn list_accounts(
 }
 
 /// Disable or enable an account
-#[utoipa::path(patch, path = "/accounts/{id}", tag = "accounts", params(("id" = String, Path)),
+#[utoipa::path(patch, path = "/accounts/{id}", tag = "accounts",
+    params(("id" = String, Path, description = ACCOUNT_ID)),
     request_body = AccountChange, responses(
     (status = 200, body = AccountView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),

@@ -3,24 +3,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use jurist_core::annotate::{Rating, ScalePoint};
+use jurist_core::annotate::{ExcludedAnnotator, Rating, ScalePoint};
 use jurist_core::grade::{GraderKind, Outcome, Value};
 use jurist_core::stats::{CoefficientResult, Level, Ratings, align, summarise_agreement};
-use jurist_store::{ItemId, ProjectId};
-use serde::Serialize;
+use jurist_store::annotate::Task;
+use jurist_store::{AccountId, ItemId, ProjectId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::audit::record_audit_entry;
 use super::disputes::{TaskReview, group_ratings_by_question, item_title};
+use super::path_parameters::{ACCOUNT_ID, TASK_ID};
 use super::{Json, Path};
-use crate::annotate::{AnnotationWithSchemes, TaskDefinition, load_annotations, people_of, titles};
+use crate::annotate::{
+    AnnotationWithSchemes, TaskDefinition, load_all_annotations, parse_task_settings, people_of,
+    set_excluded_annotators, titles,
+};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
 pub fn build_agreement_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_task_annotators)).routes(routes!(get_task_agreement))
+    OpenApiRouter::new()
+        .routes(routes!(list_task_annotators))
+        .routes(routes!(update_task_annotator))
+        .routes(routes!(get_task_agreement))
 }
 
 /// Activity of annotators
@@ -42,6 +52,19 @@ struct AnnotatorActivity {
     last: Option<String>,
     drift: Option<RatingDrift>,
     warnings: Vec<String>,
+    /// Whether the answers of this annotator are left out of disputes, agreement, results and labels.
+    excluded: bool,
+    /// Why the answers are left out; absent if no reason was given.
+    reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AnnotatorChange {
+    /// Whether the answers of this annotator are left out of disputes, agreement, results and labels.
+    excluded: bool,
+    /// Why the answers are left out.
+    reason: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -129,8 +152,9 @@ struct JudgeHumanDisagreement {
     reason: Option<String>,
 }
 
-/// Activity of annotators: how many, how fast, how right
-#[utoipa::path(get, path = "/tasks/{task}/people", tag = "tasks", params(("task" = String, Path)), responses(
+/// Activity of annotators: answers, pace, missed gold items and attention checks, warnings
+#[utoipa::path(get, path = "/tasks/{task}/people", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = AnnotatorActivityList), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn list_task_annotators(
@@ -140,11 +164,22 @@ async fn list_task_annotators(
 ) -> Result<Json<AnnotatorActivityList>, ApiError> {
     caller.needs(AccessScope::Write)?;
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let answers = load_annotations(&app.store, caller.project, &task).await?;
+    let items = load_annotator_activities(&app, caller.project, &task).await?;
+    Ok(Json(AnnotatorActivityList { items }))
+}
+
+async fn load_annotator_activities(
+    app: &App,
+    project: ProjectId,
+    task: &Task,
+) -> Result<Vec<AnnotatorActivity>, ApiError> {
+    let answers = load_all_annotations(&app.store, project, task).await?;
+    let excluded = parse_task_settings(task).excluded;
     let of = |(right, all): (usize, usize)| CorrectCount { right, all };
-    let items =
-        people_of(&task, &answers).into_iter().map(|(account, annotator_summary)| AnnotatorActivity {
-            account: account.to_string(),
+    let activities = people_of(task, &answers).into_iter().map(|(account, annotator_summary)| {
+        let account = account.to_string();
+        let exclusion = excluded.iter().find(|annotator| annotator.account == account);
+        AnnotatorActivity {
             name: annotator_summary.name,
             n_done: annotator_summary.n_done,
             median_seconds: annotator_summary.median_seconds,
@@ -155,12 +190,65 @@ async fn list_task_annotators(
             last: annotator_summary.last.map(|time| time.to_string()),
             drift: annotator_summary.halves.map(|(first, second)| RatingDrift { first, second }),
             warnings: annotator_summary.warnings,
-        });
-    Ok(Json(AnnotatorActivityList { items: items.collect() }))
+            excluded: exclusion.is_some(),
+            reason: exclusion.and_then(|annotator| annotator.reason.clone()),
+            account,
+        }
+    });
+    Ok(activities.collect())
+}
+
+/// Exclude an annotator, or include them again
+///
+/// Answers of an excluded annotator stay stored. They are left out of disputes, agreement, results and labels, and the
+/// export of the task marks them.
+#[utoipa::path(patch, path = "/tasks/{task}/people/{account}", tag = "tasks",
+    params(
+        ("task" = String, Path, description = TASK_ID),
+        ("account" = String, Path, description = ACCOUNT_ID)
+    ),
+    request_body = AnnotatorChange, responses(
+    (status = 200, body = AnnotatorActivity), (status = 400, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn update_task_annotator(
+    State(app): State<App>,
+    caller: Principal,
+    Path((id, account)): Path<(String, String)>,
+    Json(change): Json<AnnotatorChange>,
+) -> Result<Json<AnnotatorActivity>, ApiError> {
+    caller.needs(AccessScope::Write)?;
+    let project = caller.project;
+    let task = app.store.task(project, id.parse()?).await?;
+    let account: AccountId = account.parse()?;
+    let answered = app.store.progress_by_annotator(project, task.id).await?;
+    if !answered.iter().any(|(annotator, _)| *annotator == account) {
+        return Err(ApiError::Unknown(format!("`{account}` has no answers in this task")));
+    }
+    let mut excluded = parse_task_settings(&task).excluded;
+    excluded.retain(|annotator| annotator.account != account.to_string());
+    if change.excluded {
+        let reason = change.reason.clone();
+        excluded.push(ExcludedAnnotator { account: account.to_string(), reason });
+    }
+    let task = set_excluded_annotators(&app.store, project, &task, &excluded, clock::current_time()).await?;
+    app.outputs.rewrite_answers(&app.store, project, &task, account).await;
+    record_audit_entry(
+        &app,
+        &caller,
+        "task.person",
+        &account,
+        json!({ "task": task.id.to_string(), "excluded": change.excluded, "reason": change.reason }),
+    )
+    .await?;
+    let activities = load_annotator_activities(&app, project, &task).await?;
+    let changed = activities.into_iter().find(|activity| activity.account == account.to_string());
+    changed.map(Json).ok_or(ApiError::Broken)
 }
 
 /// Agreement between people, with each other and with judges
-#[utoipa::path(get, path = "/tasks/{task}/agreement", tag = "tasks", params(("task" = String, Path)), responses(
+#[utoipa::path(get, path = "/tasks/{task}/agreement", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = TaskAgreement), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn get_task_agreement(
@@ -307,12 +395,12 @@ fn declared_scale(points: &[ScalePoint]) -> Option<(f64, f64)> {
     (2 <= numbers.len()).then_some(ends)
 }
 
-/// With the levels that nobody used; a judge may have answered on another scale, and then only used ones count.
+/// Adds the levels that no rater used; a judge may have answered on another scale, and then only used ones count.
 fn with_levels(ratings: Ratings, scale: Option<(f64, f64)>) -> Ratings {
     scale.and_then(|(low, high)| ratings.on_scale(low, high).ok()).unwrap_or(ratings)
 }
 
-/// A judge beside people.
+/// Compares a judge with people.
 fn compare_judge_with_people(
     criterion: &str,
     judge: &str,

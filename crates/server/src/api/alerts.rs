@@ -10,6 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::ALERT_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -62,7 +63,8 @@ async fn list_alerts(
 }
 
 /// Acknowledge an alert; the first acknowledgement is stored
-#[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = String, Path)), responses(
+#[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts",
+    params(("id" = String, Path, description = ALERT_ID)), responses(
     (status = 200, body = AlertShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -89,7 +91,8 @@ struct AlertSnooze {
 }
 
 /// Snooze an alert: no notification until then, and a reminder if the cause still holds
-#[utoipa::path(post, path = "/alerts/{id}/snooze", tag = "alerts", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/alerts/{id}/snooze", tag = "alerts",
+    params(("id" = String, Path, description = ALERT_ID)),
     request_body = AlertSnooze, responses(
     (status = 200, body = AlertShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)

@@ -15,13 +15,14 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::path_parameters::RUN_ID;
 use super::picture::ChartView;
 use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-/// More shapes than this nobody keeps apart.
+/// More shapes than this cannot be distinguished in a chart.
 const MOST_RUNS: usize = 8;
 
 pub fn build_analysis_routes() -> OpenApiRouter<App> {
@@ -121,6 +122,7 @@ struct ChangedCase {
 struct Axes {
     /// One of the keys [default: the field that varies].
     rows: Option<String>,
+    /// Another one of the keys [default: a second field that varies].
     columns: Option<String>,
 }
 
@@ -217,7 +219,8 @@ async fn get_run_comparison(
 }
 
 /// The mean of each criterion, with its confidence interval
-#[utoipa::path(get, path = "/runs/{id}/criteria", tag = "runs", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/runs/{id}/criteria", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID)), responses(
     (status = 200, body = RunCriteria), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -232,7 +235,8 @@ async fn get_run_criteria(
 }
 
 /// Tabulate a run by two factors, such as models and prompts
-#[utoipa::path(get, path = "/runs/{id}/matrix", tag = "runs", params(("id" = String, Path), Axes), responses(
+#[utoipa::path(get, path = "/runs/{id}/matrix", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID), Axes), responses(
     (status = 200, body = RunMatrix), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -253,7 +257,8 @@ async fn get_run_matrix(
 }
 
 /// Cases whose trials disagree, the most undecided first
-#[utoipa::path(get, path = "/runs/{id}/flaky", tag = "runs", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/runs/{id}/flaky", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID)), responses(
     (status = 200, body = RunTrials), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::path_parameters::{ASSIGNMENT_ID, TASK_ID};
 use super::{Json, Path};
 use crate::annotate::{
     AssignmentContext, complete_annotation, giving, load_assignment_context, parse_task_settings,
@@ -33,10 +34,10 @@ struct WorkShown {
     #[schema(example = "asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     assignment: String,
     task: TaskName,
-    /// As `annotation.schema.json` describes it.
+    /// As `jurist schema annotation` describes it.
     #[schema(value_type = Object)]
     item: Item,
-    /// As `annotation.schema.json` describes them.
+    /// As `jurist schema annotation` describes them.
     #[schema(value_type = Vec<Object>)]
     schemes: Vec<Scheme>,
     /// Current draft, by scheme.
@@ -106,7 +107,7 @@ struct NoWork {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SentDraft {
-    /// As `annotation.schema.json` describes it.
+    /// As `jurist schema annotation` describes it.
     #[schema(value_type = Object)]
     draft: Draft,
     /// The one that was last seen.
@@ -148,7 +149,8 @@ fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
 }
 
 /// The annotator's next item: a started one, or a new one
-#[utoipa::path(post, path = "/tasks/{task}/next", tag = "assignments", params(("task" = String, Path)), responses(
+#[utoipa::path(post, path = "/tasks/{task}/next", tag = "assignments",
+    params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = NextWork), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -177,7 +179,8 @@ async fn assign_next_item(
 }
 
 /// Your own assignment
-#[utoipa::path(get, path = "/assignments/{id}", tag = "assignments", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/assignments/{id}", tag = "assignments",
+    params(("id" = String, Path, description = ASSIGNMENT_ID)), responses(
     (status = 200, body = WorkShown), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -196,7 +199,8 @@ async fn get_assignment(
 }
 
 /// Save the current draft
-#[utoipa::path(put, path = "/assignments/{id}/draft", tag = "assignments", params(("id" = String, Path)),
+#[utoipa::path(put, path = "/assignments/{id}/draft", tag = "assignments",
+    params(("id" = String, Path, description = ASSIGNMENT_ID)),
     request_body = SentDraft, responses(
     (status = 200, body = DraftSaved), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
@@ -224,7 +228,8 @@ async fn save_assignment_draft(
 }
 
 /// Submit an assignment; incomplete answers are refused with the missing parts
-#[utoipa::path(post, path = "/assignments/{id}/submit", tag = "assignments", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/assignments/{id}/submit", tag = "assignments",
+    params(("id" = String, Path, description = ASSIGNMENT_ID)),
     request_body = SentDraft, responses(
     (status = 200, body = SubmitAnswer), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
@@ -267,7 +272,8 @@ async fn submit_assignment(
 }
 
 /// Skip an assignment, so that it is assigned to another annotator
-#[utoipa::path(post, path = "/assignments/{id}/skip", tag = "assignments", params(("id" = String, Path)), responses(
+#[utoipa::path(post, path = "/assignments/{id}/skip", tag = "assignments",
+    params(("id" = String, Path, description = ASSIGNMENT_ID)), responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It was submitted")
 ))]

@@ -39,7 +39,9 @@ pub(super) async fn record_audit_entry(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct AuditListQuery {
+    /// Only entries of this actor: an account (`acc_…`), a token (`tok_…`), `anyone` or `command line`.
     actor: Option<String>,
+    /// Only entries of this action, such as `run.push`.
     action: Option<String>,
     /// `next` of the page before.
     after: Option<String>,

@@ -18,9 +18,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::{ITEM_ID, TASK_ID};
 use super::{Json, Path, Query};
 use crate::annotate::{
-    AnnotationWithSchemes, TaskDefinition, hidden, load_annotations, load_annotator_names, titles,
+    AnnotationWithSchemes, TaskDefinition, excluded_accounts, hidden, load_annotations, load_annotator_names,
+    titles,
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -122,6 +124,7 @@ struct AnswerOfPerson {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct DisputeListQuery {
+    /// `next` of the page before.
     after: Option<usize>,
     /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
@@ -139,7 +142,7 @@ pub(super) struct QuestionRatings<'a> {
 
 pub(super) type RatingsByQuestion<'a> = BTreeMap<(ItemId, String, String), QuestionRatings<'a>>;
 
-/// Every question that somebody answered, by item; of ordinary items.
+/// Every question that has an answer, by item; of ordinary items.
 pub(super) fn group_ratings_by_question<'a>(
     answers: &'a [AnnotationWithSchemes],
     hidden: &BTreeSet<ItemId>,
@@ -190,7 +193,8 @@ impl TaskReview {
 }
 
 /// List disputes, the largest difference first
-#[utoipa::path(get, path = "/tasks/{task}/disputes", tag = "tasks", params(("task" = String, Path), DisputeListQuery),
+#[utoipa::path(get, path = "/tasks/{task}/disputes", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID), DisputeListQuery),
     responses(
     (status = 200, body = Disputes), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -277,7 +281,8 @@ async fn collect_newest_decisions(
 }
 
 /// All annotations of an item; hidden from annotators who have not answered it yet
-#[utoipa::path(get, path = "/items/{item}/answers", tag = "tasks", params(("item" = String, Path)), responses(
+#[utoipa::path(get, path = "/items/{item}/answers", tag = "tasks",
+    params(("item" = String, Path, description = ITEM_ID)), responses(
     (status = 200, body = ItemAnswers), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn list_item_answers(
@@ -301,6 +306,8 @@ async fn list_item_answers(
     for it in app.store.annotations_of(project, item.id).await? {
         newest.insert(it.account, it);
     }
+    let excluded = excluded_accounts(&task);
+    newest.retain(|account, _| !excluded.contains(account));
     let answers = newest.into_values().map(|submitted_annotation| AnswerOfPerson {
         account: submitted_annotation.account.to_string(),
         name: names.get(&submitted_annotation.account).unwrap_or(&submitted_annotation.name).clone(),
@@ -322,7 +329,11 @@ async fn list_item_answers(
 
 /// Resolve a disagreement; the decision becomes the label
 #[utoipa::path(put, path = "/items/{item}/decisions/{scheme}/{criterion}", tag = "tasks",
-    params(("item" = String, Path), ("scheme" = String, Path), ("criterion" = String, Path)),
+    params(
+        ("item" = String, Path, description = ITEM_ID),
+        ("scheme" = String, Path, description = "Name of the annotation scheme in the task"),
+        ("criterion" = String, Path, description = "Criterion, claim or step; the scheme if it has one question")
+    ),
     request_body = NewDisputeDecision, responses(
     (status = 200, body = DisputeDecision), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem), (status = 422, body = Problem)

@@ -15,6 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Path;
+use super::path_parameters::RUN_ID;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
@@ -35,7 +36,10 @@ pub fn build_run_event_routes() -> OpenApiRouter<App> {
 /// it as `Last-Event-ID` gets the following events. `progress` has the number of results, and `ended` is the
 /// last event.
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
-    params(("id" = String, Path), ("last-event-id" = Option<String>, Header, description = "Position of the last received event")),
+    params(
+        ("id" = String, Path, description = RUN_ID),
+        ("last-event-id" = Option<String>, Header, description = "Position of the last received event")
+    ),
     responses(
         (status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)

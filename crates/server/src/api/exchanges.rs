@@ -12,6 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::blinding::withheld;
+use super::path_parameters::{RUN_ID, TRACE_ID};
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -59,7 +60,8 @@ struct ExchangeMessage {
 }
 
 /// Judge calls for a trace, oldest first; cached replies caused no call
-#[utoipa::path(get, path = "/traces/{id}/exchanges", tag = "traces", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/traces/{id}/exchanges", tag = "traces",
+    params(("id" = String, Path, description = TRACE_ID)), responses(
     (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -85,7 +87,8 @@ async fn list_trace_exchanges(
 }
 
 /// Judge calls for a case of a run, oldest first
-#[utoipa::path(get, path = "/runs/{id}/exchanges", tag = "runs", params(("id" = String, Path), CaseExchangeQuery), responses(
+#[utoipa::path(get, path = "/runs/{id}/exchanges", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID), CaseExchangeQuery), responses(
     (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -34,24 +34,26 @@ struct GradeDetailQuery {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct GradeListQuery {
+    /// Id of the candidate, such as a trace.
     candidate: Option<String>,
-    /// `rubv_…`
+    /// Id of the rubric version, `rubv_…`.
     rubric_version: Option<String>,
+    /// Name of the agent, if the candidate is a trace.
     agent: Option<String>,
-    /// Of grades.
+    /// Of grades: name of the criterion.
     criterion: Option<String>,
     /// Of grades: check, judge or human.
     #[param(value_type = Option<String>)]
     grader_kind: Option<GraderKind>,
-    /// Of grades: a grader's name.
+    /// Of grades: name of the grader.
     grader: Option<String>,
     /// Of verdicts: pass, fail, error or deferred.
     #[param(value_type = Option<String>)]
     status: Option<VerdictStatus>,
-    /// Not before, such as 2026-03-01T00:00:00Z.
+    /// At this time or later, such as 2026-03-01T00:00:00Z.
     #[param(value_type = Option<String>)]
     from: Option<Time>,
-    /// Before.
+    /// Before this time.
     #[param(value_type = Option<String>)]
     until: Option<Time>,
     /// `next` of the page before.
@@ -216,12 +218,18 @@ struct TallyQuery {
     /// hour, day or all [default: all].
     #[param(inline)]
     by: Option<TallyBucket>,
+    /// Id of the rubric version, `rubv_…`.
     rubric_version: Option<String>,
+    /// Of grades: name of the criterion.
     criterion: Option<String>,
+    /// Of grades: name of the grader.
     grader: Option<String>,
+    /// Name of the agent, if the candidate is a trace.
     agent: Option<String>,
+    /// Start of the time range, such as 2026-03-01T00:00:00Z; full UTC days unless `by` is hour.
     #[param(value_type = Option<String>)]
     from: Option<Time>,
+    /// End of the time range, which is not part of it; full UTC days unless `by` is hour.
     #[param(value_type = Option<String>)]
     until: Option<Time>,
 }

@@ -10,6 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::JOB_ID;
 use super::{Json, Paging, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -85,7 +86,8 @@ async fn list_dead_jobs(
 }
 
 /// Retry a dead job
-#[utoipa::path(post, path = "/jobs/{id}/revive", tag = "jobs", params(("id" = String, Path)), responses(
+#[utoipa::path(post, path = "/jobs/{id}/revive", tag = "jobs",
+    params(("id" = String, Path, description = JOB_ID)), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -100,7 +102,8 @@ async fn revive_job(
 }
 
 /// Delete a dead job
-#[utoipa::path(delete, path = "/jobs/{id}", tag = "jobs", params(("id" = String, Path)), responses(
+#[utoipa::path(delete, path = "/jobs/{id}", tag = "jobs",
+    params(("id" = String, Path, description = JOB_ID)), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

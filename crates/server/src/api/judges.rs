@@ -30,7 +30,7 @@ use crate::work::{ProjectBudget, WorkRefusal};
 const DAYS: i64 = 30;
 const DAY: i64 = 86_400_000_000;
 
-/// Seconds after which nobody waits for a hello any longer.
+/// Time-out of a test call to a judge, in seconds.
 const PATIENCE: f64 = 20.0;
 
 pub fn build_judge_routes() -> OpenApiRouter<App> {

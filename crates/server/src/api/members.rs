@@ -10,6 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::ACCOUNT_ID;
 use super::{Json, Path};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal, invitation, role_scopes};
@@ -64,9 +65,10 @@ async fn list_members(State(app): State<App>, caller: Principal) -> Result<Json<
 
 /// Give a member another role
 ///
-/// Other people join by invitation, so that nobody becomes a member without consent; an administrator may add
-/// members.
-#[utoipa::path(put, path = "/members/{account}", tag = "members", params(("account" = String, Path)),
+/// Other people join by invitation, so that a person becomes a member only with consent; an administrator may
+/// add members.
+#[utoipa::path(put, path = "/members/{account}", tag = "members",
+    params(("account" = String, Path, description = ACCOUNT_ID)),
     request_body = WithRole, responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -91,7 +93,8 @@ async fn set_member_role(
 }
 
 /// Remove a member from the project
-#[utoipa::path(delete, path = "/members/{account}", tag = "members", params(("account" = String, Path)), responses(
+#[utoipa::path(delete, path = "/members/{account}", tag = "members",
+    params(("account" = String, Path, description = ACCOUNT_ID)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn delete_member(

@@ -22,6 +22,7 @@ mod members;
 mod monitors;
 mod notifications;
 pub(crate) mod otlp;
+mod path_parameters;
 mod picture;
 mod projects;
 mod ranking;
@@ -229,6 +230,15 @@ fn limit(wanted: Option<usize>) -> Result<usize, ApiError> {
     }
 }
 
+/// A search text without the spaces around it; none if it is empty.
+fn parse_search(given: Option<&str>) -> Result<Option<&str>, ApiError> {
+    let search = given.map(str::trim).filter(|text| !text.is_empty());
+    if search.is_some_and(|search| 200 < search.chars().count()) {
+        return Err(ApiError::bad("`search` is a text of up to 200 characters"));
+    }
+    Ok(search)
+}
+
 /// A name for something new, on one line.
 fn validate_name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
     let name = given.trim();
@@ -262,7 +272,7 @@ fn redact_files(redactor: &Redactor, files: &mut BTreeMap<String, String>) -> Ve
     redacted
 }
 
-/// The text of a file without secrets. What stands in their place is `(redacted)`: brackets would begin a list in YAML.
+/// The text of a file without secrets. They are replaced by `(redacted)`: brackets would begin a list in YAML.
 fn redact_source<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
     match redactor.text(text) {
         Cow::Owned(clean) if clean != text => Cow::Owned(clean.replace("[redacted]", "(redacted)")),

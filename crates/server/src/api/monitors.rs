@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
 use super::blinding::withheld;
+use super::path_parameters::{MONITOR, TRACE_ID};
 use super::picture::ChartView;
 use super::{Json, Path, Query};
 use crate::app::App;
@@ -66,13 +67,14 @@ struct DecisionListQuery {
     state: Option<String>,
     /// failed, expensive or other.
     stratum: Option<String>,
+    /// Name of the agent.
     agent: Option<String>,
     /// Only those whose judges disagree by more than the margin, or only the others.
     disputed: Option<bool>,
-    /// Decided then or later, such as 2026-03-01T00:00:00Z.
+    /// Decided at this time or later, such as 2026-03-01T00:00:00Z.
     #[param(value_type = Option<String>)]
     from: Option<Time>,
-    /// Before.
+    /// Decided before this time.
     #[param(value_type = Option<String>)]
     until: Option<Time>,
     /// `next` of the page before.
@@ -102,6 +104,7 @@ struct SampleRateQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TrafficWindowQuery {
+    /// Name of the agent [default: all agents].
     agent: Option<String>,
     /// Start of the time range [default: 30 days ago]; full UTC days.
     #[param(value_type = Option<String>)]
@@ -166,7 +169,8 @@ async fn list_monitors(
 }
 
 /// A monitor, by its name or id
-#[utoipa::path(get, path = "/monitors/{name}", tag = "monitors", params(("name" = String, Path)), responses(
+#[utoipa::path(get, path = "/monitors/{name}", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR)), responses(
     (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -182,7 +186,7 @@ async fn get_monitor(
 /// Create or update a monitor from a file; an unchanged file changes nothing, and earlier traces are not
 /// re-scored
 #[utoipa::path(put, path = "/monitors/{name}", tag = "monitors", request_body = NewMonitor,
-    params(("name" = String, Path)), responses(
+    params(("name" = String, Path, description = "Name of the monitor, up to 100 letters")), responses(
         (status = 200, body = Applied), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
@@ -216,7 +220,7 @@ async fn upsert_monitor(
 
 /// Pause or resume a monitor
 #[utoipa::path(patch, path = "/monitors/{name}", tag = "monitors", request_body = MonitorChange,
-    params(("name" = String, Path)), responses(
+    params(("name" = String, Path, description = MONITOR)), responses(
         (status = 200, body = MonitorView), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem)
@@ -243,7 +247,8 @@ async fn set_monitor_paused(
 }
 
 /// Remove a monitor; its results stay stored
-#[utoipa::path(delete, path = "/monitors/{name}", tag = "monitors", params(("name" = String, Path)), responses(
+#[utoipa::path(delete, path = "/monitors/{name}", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR)), responses(
     (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -260,7 +265,8 @@ async fn delete_monitor(
 }
 
 /// Versions of a monitor, the newest first
-#[utoipa::path(get, path = "/monitors/{name}/versions", tag = "monitors", params(("name" = String, Path)), responses(
+#[utoipa::path(get, path = "/monitors/{name}/versions", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR)), responses(
     (status = 200, body = Vec<VersionView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -276,7 +282,8 @@ async fn list_monitor_versions(
 }
 
 /// Decisions of a monitor, newest first; `disputed` selects traces on which judges disagree
-#[utoipa::path(get, path = "/monitors/{name}/decisions", tag = "monitors", params(("name" = String, Path), DecisionListQuery),
+#[utoipa::path(get, path = "/monitors/{name}/decisions", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR), DecisionListQuery),
     responses(
         (status = 200, body = DecisionPage), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -309,9 +316,11 @@ async fn list_monitor_decisions(
     let own = standing.into_iter().filter(|decision_summary| decision_summary.monitor == found.name);
     let mut notes: BTreeMap<String, String> =
         own.map(|decision_summary| (decision_summary.trace, decision_summary.reason)).collect();
+    let mut verdicts = monitor::load_newest_verdicts(&app.store, caller.project, &traces).await?;
     let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
     let view = |monitor_decision: &MonitorDecision| {
         let mut view = DecisionView::new(monitor_decision, None);
+        view.set_verdict(verdicts.remove(&(view.trace.clone(), found.name.clone())));
         view.reason = notes.remove(&view.trace).unwrap_or(view.reason);
         view
     };
@@ -330,7 +339,8 @@ async fn list_monitor_decisions(
 }
 
 /// Estimates for all traffic, by rubric version and judge
-#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), TrafficWindowQuery, LabelCorrectionQuery),
+#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR), TrafficWindowQuery, LabelCorrectionQuery),
     responses(
         (status = 200, body = Estimates), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -351,7 +361,8 @@ async fn get_monitor_estimates(
 }
 
 /// Estimates by day with confidence sequences, separately for each rubric version
-#[utoipa::path(get, path = "/monitors/{name}/trend", tag = "monitors", params(("name" = String, Path), TrafficWindowQuery),
+#[utoipa::path(get, path = "/monitors/{name}/trend", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR), TrafficWindowQuery),
     responses(
         (status = 200, body = Vec<MonitorTrend>), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -375,7 +386,7 @@ async fn get_monitor_trend(
 
 /// Means per criterion and agent, for a radar chart
 #[utoipa::path(get, path = "/monitors/{name}/radar", tag = "monitors", params(
-        ("name" = String, Path),
+        ("name" = String, Path, description = MONITOR),
         ("agent" = Option<Vec<String>>, Query, description = "Up to six agents [default: all, as far as they can be distinguished]"),
         ("from" = Option<String>, Query, description = "Start of the time range [default: 30 days ago]; full UTC days"),
         ("until" = Option<String>, Query, description = "End of the time range [default: now]")
@@ -412,7 +423,8 @@ async fn get_monitor_radar(
 }
 
 /// Projected monthly cost and precision of another sample rate
-#[utoipa::path(get, path = "/monitors/{name}/projection", tag = "monitors", params(("name" = String, Path), SampleRateQuery),
+#[utoipa::path(get, path = "/monitors/{name}/projection", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR), SampleRateQuery),
     responses(
         (status = 200, body = DialProjection), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -435,7 +447,8 @@ async fn get_sampling_projection(
 }
 
 /// Re-scorings of a monitor, newest first, with the difference between versions
-#[utoipa::path(get, path = "/monitors/{name}/rescores", tag = "monitors", params(("name" = String, Path)), responses(
+#[utoipa::path(get, path = "/monitors/{name}/rescores", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR)), responses(
     (status = 200, body = Vec<RescoreView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -452,7 +465,7 @@ async fn list_monitor_rescores(
 /// Re-score traces of earlier versions, or repeat failed calls; without confirmation only the projected cost is
 /// returned
 #[utoipa::path(post, path = "/monitors/{name}/rescores", tag = "monitors", request_body = NewRescore,
-    params(("name" = String, Path)), responses(
+    params(("name" = String, Path, description = MONITOR)), responses(
         (status = 200, body = RescorePlan), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "There is nothing to re-score")
@@ -484,7 +497,8 @@ async fn request_monitor_rescore(
 }
 
 /// Comparisons side by side, the newest first
-#[utoipa::path(get, path = "/monitors/{name}/comparisons", tag = "monitors", params(("name" = String, Path)),
+#[utoipa::path(get, path = "/monitors/{name}/comparisons", tag = "monitors",
+    params(("name" = String, Path, description = MONITOR)),
     responses(
         (status = 200, body = Vec<ComparisonView>), (status = 401, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem)
@@ -502,7 +516,7 @@ async fn list_monitor_comparisons(
 /// Compare two agents, or two versions, on common tasks; without confirmation only the projected cost is
 /// returned
 #[utoipa::path(post, path = "/monitors/{name}/comparisons", tag = "monitors", request_body = NewComparison,
-    params(("name" = String, Path)), responses(
+    params(("name" = String, Path, description = MONITOR)), responses(
         (status = 200, body = ComparisonPlan), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "They have no task in common")
@@ -528,7 +542,8 @@ async fn request_monitor_comparison(
 }
 
 /// Explain why a trace has a score or none: decision and history per monitor
-#[utoipa::path(get, path = "/traces/{id}/decisions", tag = "monitors", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/traces/{id}/decisions", tag = "monitors",
+    params(("id" = String, Path, description = TRACE_ID)), responses(
     (status = 200, body = Vec<DecisionView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use super::picture::ChartView;
 use super::{Json, Query, compute_json_response};
-use crate::annotate::{TaskDefinition, hidden, is_turned};
+use crate::annotate::{TaskDefinition, excluded_accounts, hidden, is_turned};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
@@ -177,12 +177,15 @@ async fn load_annotator_preferences(
         .map(|(id, item, account)| ((item, account), is_turned(id)))
         .collect();
     let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
+    let excluded = excluded_accounts(&task);
     let mut held = PairwiseComparisons { names: labels.clone(), ..PairwiseComparisons::default() };
     let mut after = None;
     loop {
         let page = app.store.annotations(caller.project, task.id, after.as_ref(), PAGE).await?;
         let is_shown = |submitted_annotation: &&SubmittedAnnotation| {
-            submitted_annotation.role == ItemRole::Item && !hidden.contains(&submitted_annotation.item)
+            submitted_annotation.role == ItemRole::Item
+                && !hidden.contains(&submitted_annotation.item)
+                && !excluded.contains(&submitted_annotation.account)
         };
         for it in page.items.iter().filter(is_shown) {
             let draft: Draft = serde_json::from_value(it.body.clone()).unwrap_or_default();

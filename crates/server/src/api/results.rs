@@ -9,6 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::disputes::TaskReview;
+use super::path_parameters::TASK_ID;
 use super::picture::ChartView;
 use super::{Json, Path, Query};
 use crate::annotate::results_of;
@@ -91,7 +92,8 @@ struct ResultsBy {
 const MIN_AXES: usize = 3;
 
 /// Results of a task: means on the native scale, overall and weighted score, and a radar by any field
-#[utoipa::path(get, path = "/tasks/{task}/results", tag = "tasks", params(("task" = String, Path), ResultsBy),
+#[utoipa::path(get, path = "/tasks/{task}/results", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID), ResultsBy),
     responses(
     (status = 200, body = ShownResults), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -31,7 +31,7 @@ use crate::work::{NewRun, ProjectBudget};
 /// Completions of one request.
 const MAX_COMPLETIONS: usize = 1024;
 
-/// Completions that are graded at the same time; rate limiters of the judges apply beside it.
+/// Completions that are graded at the same time; rate limiters of the judges apply as well.
 const AT_ONCE: usize = 64;
 
 /// Share of the time limit of a request after which no further completion is begun, so that the answer is not lost.

@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
 use super::file_checks::load_single_rubric;
+use super::path_parameters::{RUBRIC_ID, RUBRIC_VERSION_ID};
 use super::{Json, Path, Query};
 use crate::annotate::parse_stored_rubric as of_version;
 use crate::app::App;
@@ -164,7 +165,8 @@ async fn create_rubric(
 }
 
 /// A rubric
-#[utoipa::path(get, path = "/rubrics/{id}", tag = "rubrics", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/rubrics/{id}", tag = "rubrics",
+    params(("id" = String, Path, description = RUBRIC_ID)), responses(
     (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
     (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -179,7 +181,10 @@ async fn get_rubric(
 
 /// Archive or restore a rubric
 #[utoipa::path(patch, path = "/rubrics/{id}", tag = "rubrics", request_body = RubricChange,
-    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of the version to change")),
+    params(
+        ("id" = String, Path, description = RUBRIC_ID),
+        ("if-match" = Option<String>, Header, description = "The ETag of the version to change")
+    ),
     responses(
         (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
@@ -203,7 +208,8 @@ async fn set_rubric_archived(
 }
 
 /// Versions of a rubric, the newest first
-#[utoipa::path(get, path = "/rubrics/{id}/versions", tag = "rubrics", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/rubrics/{id}/versions", tag = "rubrics",
+    params(("id" = String, Path, description = RUBRIC_ID)), responses(
     (status = 200, body = Vec<RubricVersionView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -220,7 +226,10 @@ async fn list_rubric_versions(
 
 /// A version of a rubric; the same content is the same version
 #[utoipa::path(post, path = "/rubrics/{id}/versions", tag = "rubrics", request_body = NewVersion,
-    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of the version to change")),
+    params(
+        ("id" = String, Path, description = RUBRIC_ID),
+        ("if-match" = Option<String>, Header, description = "The ETag of the version to change")
+    ),
     responses(
         (status = 200, body = RubricVersionView, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
@@ -248,7 +257,8 @@ async fn add_version(
 }
 
 /// A version, which never changes
-#[utoipa::path(get, path = "/rubric-versions/{id}", tag = "rubrics", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/rubric-versions/{id}", tag = "rubrics",
+    params(("id" = String, Path, description = RUBRIC_VERSION_ID)), responses(
     (status = 200, body = RubricVersionView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -264,7 +274,7 @@ async fn get_rubric_version(
 
 /// Differences from another version to this one
 #[utoipa::path(get, path = "/rubric-versions/{id}/diff", tag = "rubrics",
-    params(("id" = String, Path), VersionDiffQuery), responses(
+    params(("id" = String, Path, description = RUBRIC_VERSION_ID), VersionDiffQuery), responses(
         (status = 200, body = VersionDiff), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

@@ -16,6 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::path_parameters::RUN_ID;
 use super::run_history::describe_run_state;
 use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
@@ -121,7 +122,8 @@ struct CriterionAnswerView {
 }
 
 /// Compare the cases of two runs: answers with a word diff, grades and reasons of both
-#[utoipa::path(get, path = "/runs/{id}/changes", tag = "runs", params(("id" = String, Path), RunChangeQuery), responses(
+#[utoipa::path(get, path = "/runs/{id}/changes", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID), RunChangeQuery), responses(
     (status = 200, body = RunChangePage), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

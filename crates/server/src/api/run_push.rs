@@ -18,6 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::RUN_ID;
 use super::{Json, Path, compute_json_response};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -100,7 +101,9 @@ struct PushProgress {
 /// Begin a run that was graded elsewhere
 ///
 /// Results follow in parts, then the end. The same header may be sent again.
-#[utoipa::path(put, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), request_body = PushedRun, responses(
+#[utoipa::path(put, path = "/runs/{id}", tag = "runs",
+    params(("id" = String, Path, description = "Id of the run, `run_…`; the client chooses it")),
+    request_body = PushedRun, responses(
     (status = 200, body = PushProgress), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "Another run has this id"), (status = 413, body = Problem),
@@ -132,7 +135,8 @@ async fn push_run(
 /// Results of a run that was graded elsewhere
 ///
 /// In parts of up to 500, in any order. A part may be sent again; a verdict that has arrived is not replaced.
-#[utoipa::path(put, path = "/runs/{id}/results", tag = "runs", params(("id" = String, Path)), request_body = PushedResults,
+#[utoipa::path(put, path = "/runs/{id}/results", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID)), request_body = PushedResults,
     responses(
         (status = 200, body = PushProgress), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem),
@@ -180,7 +184,8 @@ async fn push_run_results(
 /// End a run that was graded elsewhere
 ///
 /// Refused if results are missing, so that a run never counts with a part of its cases.
-#[utoipa::path(post, path = "/runs/{id}/end", tag = "runs", params(("id" = String, Path)), request_body = EndedRun, responses(
+#[utoipa::path(post, path = "/runs/{id}/end", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID)), request_body = EndedRun, responses(
     (status = 200, body = PushProgress), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "Results are missing, or the run is graded by this server"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
 use jurist_core::report::{ReportFormat, render_report};
 use jurist_core::run::{NotGraded, RunId};
@@ -20,6 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -147,12 +149,25 @@ struct ReportQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct RunListQuery {
+    /// Name of the suite.
     suite: Option<String>,
+    /// Name of the branch.
     branch: Option<String>,
     /// The beginning of a commit's hash.
     commit: Option<String>,
+    /// Name of the author.
     author: Option<String>,
+    /// A tag of the run.
     tag: Option<String>,
+    /// Words; each must be part of the id, suite, branch, commit, author or a tag. Not case-sensitive for A to Z.
+    #[param(max_length = 200)]
+    search: Option<String>,
+    /// Started at this time or later, as RFC 3339.
+    #[param(value_type = Option<String>)]
+    from: Option<Time>,
+    /// Started before this time.
+    #[param(value_type = Option<String>)]
+    until: Option<Time>,
     /// `next` of the page before.
     after: Option<String>,
     /// Page size from 1 to 200 [default: 50].
@@ -173,13 +188,17 @@ async fn list_runs(
     caller.needs(AccessScope::Read)?;
     let after = super::parse_page_cursor(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
+    let search = super::parse_search(which.search.as_deref())?;
     let filter = RunFilter {
         suite: which.suite,
         branch: which.branch,
         commit: which.commit,
         author: which.author,
         tags: which.tag.into_iter().collect(),
-        is_ended: false,
+        search: search.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
+        from: which.from,
+        until: which.until,
+        ..RunFilter::default()
     };
     let page = app.store.runs(caller.project, &filter, after.as_ref(), limit).await?;
     let items = page.items.into_iter().map(RunLine::from).collect();
@@ -230,7 +249,8 @@ pub(super) async fn start_run(
 }
 
 /// A run without its results
-#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID)), responses(
     (status = 200, body = RunInFull), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -264,7 +284,8 @@ async fn get_run(
 }
 
 /// Results in the order of the plan
-#[utoipa::path(get, path = "/runs/{id}/results", tag = "runs", params(("id" = String, Path), RunResultQuery), responses(
+#[utoipa::path(get, path = "/runs/{id}/results", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID), RunResultQuery), responses(
     (status = 200, body = RunResultPage), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -284,7 +305,8 @@ async fn list_run_results(
 }
 
 /// Report of the results so far
-#[utoipa::path(get, path = "/runs/{id}/report", tag = "runs", params(("id" = String, Path), ReportQuery), responses(
+#[utoipa::path(get, path = "/runs/{id}/report", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID), ReportQuery), responses(
     (status = 200, description = "In the requested format", content(
         (String = "application/json"), (String = "application/xml"), (String = "text/plain"),
         (String = "text/html"), (String = "text/csv"), (String = "text/markdown"), (String = "application/x-ndjson")
@@ -334,7 +356,8 @@ fn report_content_type(format: ReportFormat) -> HeaderValue {
 }
 
 /// Delete a run with its results; waiting cases are not started
-#[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+#[utoipa::path(delete, path = "/runs/{id}", tag = "runs",
+    params(("id" = String, Path, description = RUN_ID)), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

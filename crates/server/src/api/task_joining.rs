@@ -14,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::TASK_ID;
 use super::session::start_session_with;
 use super::{Json, Path};
 use crate::annotate::{parse_task_settings, task_link};
@@ -66,7 +67,8 @@ struct JoinedTask {
 }
 
 /// Create invitation links for annotators without accounts
-#[utoipa::path(post, path = "/tasks/{task}/links", tag = "tasks", params(("task" = String, Path)), responses(
+#[utoipa::path(post, path = "/tasks/{task}/links", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = TaskLinks), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn create_join_link(
@@ -136,7 +138,7 @@ async fn join_task(
     start_session_with(&app, account, &headers, now, answer.into_response()).await
 }
 
-/// Which task somebody may join.
+/// The task that a person may join.
 async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
     let closed = || ApiError::SignIn("the link is invalid, expired or revoked".to_owned());
     if let Some(token) = &given.token {
@@ -158,7 +160,7 @@ async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, T
     Err(closed())
 }
 
-/// The account of somebody without e-mail and password: the same for the same name or id.
+/// The account of a person without e-mail and password: the same for the same name or id.
 async fn annotator_account(
     app: &App,
     project: ProjectId,

@@ -20,12 +20,13 @@ use utoipa_axum::routes;
 
 use super::assignments::OwnProgress;
 use super::audit::record_audit_entry;
+use super::path_parameters::{ITEM_ID, TASK_ID};
 use super::traces::TraceListQuery;
 use super::{Json, Path, Query};
 use crate::annotate::{
     Added, AnnotationFormat, ItemSubject, TaskDefinition, TaskError, add_rows, add_subjects, add_traces,
-    collect_trace_claims, export_annotations, from_annotation, from_rubric, hidden, named_traces,
-    parse_task_settings, update_task_settings, verification,
+    collect_trace_claims, export_annotations, from_annotation, from_rubric, hidden, load_shown_progress,
+    merge_task_settings, named_traces, parse_task_settings, update_task_settings, verification,
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -79,10 +80,10 @@ struct TaskLines {
 struct TaskInFull {
     #[serde(flatten)]
     line: TaskLine,
-    /// As `annotation.schema.json` describes them.
+    /// As `jurist schema annotation` describes them.
     #[schema(value_type = Vec<Object>)]
     schemes: Vec<Scheme>,
-    /// As `annotation.schema.json` describes them.
+    /// As `jurist schema annotation` describes them.
     #[schema(value_type = Object)]
     settings: AnnotationSettings,
     /// Its version, which increases when questions change.
@@ -103,7 +104,7 @@ struct NewTaskRequest {
     rubric: Option<String>,
     traces: Option<TaskTraces>,
     verify: Option<VerificationSource>,
-    /// As `annotation.schema.json` describes them.
+    /// As `jurist schema annotation` describes them.
     #[schema(value_type = Option<Object>)]
     settings: Option<AnnotationSettings>,
 }
@@ -131,9 +132,9 @@ struct VerificationSource {
 struct TaskChange {
     /// `open` or `closed`.
     state: Option<String>,
-    /// Settings to change; others stay unchanged.
+    /// Settings to change; others stay unchanged. `null` resets a setting to its default.
     #[schema(value_type = Option<Object>)]
-    settings: Option<AnnotationSettings>,
+    settings: Option<Map<String, serde_json::Value>>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -183,9 +184,8 @@ async fn load_task_line(
     let settings = parse_task_settings(task);
     let mine = match caller.person {
         Some(who) => {
-            let mine = app.store.annotator_progress(task.id, who).await?;
-            let quota = settings.quota.map_or(u64::MAX, |n| u64::from(n).saturating_sub(mine.n_done));
-            OwnProgress { done: mine.n_done, left: Some(mine.n_left.min(quota)) }
+            let mine = load_shown_progress(&app.store, task.id, who, &settings).await?;
+            OwnProgress { done: mine.n_done, left: Some(mine.n_left) }
         }
         None => OwnProgress { done: 0, left: None },
     };
@@ -348,7 +348,8 @@ async fn load_judged_subjects(
 }
 
 /// A task with its questions
-#[utoipa::path(get, path = "/tasks/{task}", tag = "tasks", params(("task" = String, Path)), responses(
+#[utoipa::path(get, path = "/tasks/{task}", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = TaskInFull), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
@@ -362,15 +363,16 @@ async fn get_task(
     let (line, asked) = load_task_line(&app, &caller, &task).await?;
     let mut settings = parse_task_settings(&task);
     if caller.needs(AccessScope::Write).is_err() {
-        // Annotators must not see the answer keys.
+        // Annotators must not see the answer keys, and not who is excluded.
         (settings.training, settings.gold, settings.attention) = (Vec::new(), Vec::new(), Vec::new());
-        settings.completion_code = None;
+        (settings.completion_code, settings.excluded) = (None, Vec::new());
     }
     Ok(Json(TaskInFull { line, schemes: asked.schemes, settings, version: task.version }))
 }
 
 /// Open, close or change a task
-#[utoipa::path(patch, path = "/tasks/{task}", tag = "tasks", params(("task" = String, Path)),
+#[utoipa::path(patch, path = "/tasks/{task}", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID)),
     request_body = TaskChange, responses(
     (status = 200, body = TaskLine), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem), (status = 422, body = Problem)
@@ -388,8 +390,9 @@ async fn update_task(
         let state: TaskState = state.parse().map_err(ApiError::Bad)?;
         app.store.set_task_state(project, task.id, state, now).await?;
     }
-    if let Some(settings) = &change.settings {
-        update_task_settings(&app.store, project, &task, &task.name, settings, now).await?;
+    if let Some(changes) = &change.settings {
+        let settings = merge_task_settings(&task, changes).map_err(ApiError::bad)?;
+        update_task_settings(&app.store, project, &task, &task.name, &settings, now).await?;
     }
     record_audit_entry(
         &app,
@@ -404,7 +407,8 @@ async fn update_task(
 }
 
 /// Add items to a task; existing items stay unchanged
-#[utoipa::path(post, path = "/tasks/{task}/items", tag = "tasks", params(("task" = String, Path)),
+#[utoipa::path(post, path = "/tasks/{task}/items", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID)),
     request_body = MoreItems, responses(
     (status = 200, body = ItemsAdded), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem), (status = 422, body = Problem)
@@ -441,7 +445,7 @@ async fn add_items(
 
 /// Remove an item from a task; its annotations stay stored
 #[utoipa::path(delete, path = "/tasks/{task}/items/{item}", tag = "tasks",
-    params(("task" = String, Path), ("item" = String, Path)), responses(
+    params(("task" = String, Path, description = TASK_ID), ("item" = String, Path, description = ITEM_ID)), responses(
     (status = 200), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn remove_item(
@@ -458,8 +462,9 @@ async fn remove_item(
     record_audit_entry(&app, &caller, "task.item.remove", &item, serde_json::Value::Null).await
 }
 
-/// Export all valid answers, one row each
-#[utoipa::path(get, path = "/tasks/{task}/export", tag = "tasks", params(("task" = String, Path), TaskExportQuery), responses(
+/// Export all answers, one row each; `excluded` marks those of excluded annotators
+#[utoipa::path(get, path = "/tasks/{task}/export", tag = "tasks",
+    params(("task" = String, Path, description = TASK_ID), TaskExportQuery), responses(
     (status = 200, description = "In the requested format", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/vnd.apache.parquet")
     )),

@@ -11,6 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::path_parameters::TOKEN_ID;
 use super::{Json, Path};
 use crate::app::App;
 use crate::auth::{AccessScope, AccessSecret, Principal, TOKEN, hash_secret};
@@ -128,7 +129,8 @@ async fn create_token(
 }
 
 /// Revoke a token
-#[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)), responses(
+#[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens",
+    params(("id" = String, Path, description = TOKEN_ID)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn revoke_token(

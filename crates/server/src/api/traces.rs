@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use jurist_core::candidate::TraceFormat;
 use jurist_core::grade::{Time, Usd, VerdictStatus};
 use jurist_store::pieces::MAX_PIECES;
+use jurist_store::trace_counts::{FacetCount, MOST_COUNTED_TRACES, TraceFacet, is_count_limited};
 use jurist_store::traces::{PutOutcome, TraceHead, TraceKey, TraceListFilter};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::blinding::withheld;
+use super::path_parameters::TRACE_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
@@ -38,6 +40,7 @@ const MOST_LINES: usize = 100_000;
 pub fn build_trace_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list_traces, receive_trace))
+        .routes(routes!(count_traces))
         .routes(routes!(send_lines))
         .routes(routes!(get_trace))
         .routes(routes!(get_trace_content))
@@ -46,25 +49,29 @@ pub fn build_trace_routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TraceListQuery {
+    /// Name of the agent.
     agent: Option<String>,
+    /// Id of the session.
     session: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
     state: Option<String>,
     /// Status at the end, as the framework names it.
     status: Option<String>,
+    /// Only traces that failed, or only the others.
     failed: Option<bool>,
     /// Began at this time or later, as RFC 3339.
     from: Option<String>,
     /// Began before this time.
     until: Option<String>,
-    /// In US dollars.
+    /// Lowest cost, in US dollars.
     min_cost: Option<f64>,
+    /// Shortest duration, in milliseconds.
     min_duration_ms: Option<i64>,
     /// Has a verdict: `pass`, `fail`, `error` or `deferred`.
     verdict: Option<String>,
     /// Whether its newest verdict has a score.
     scored: Option<bool>,
-    /// Its id begins so.
+    /// Beginning of the id.
     id_prefix: Option<String>,
     /// Text in the id, agent, session or title; not case-sensitive for A to Z.
     #[param(max_length = 200)]
@@ -168,6 +175,29 @@ struct TraceSummaryPage {
     next: Option<String>,
 }
 
+/// Numbers of traces by the values of four filters. Each ignores its own filter, so that it shows what another choice
+/// would find.
+#[derive(Debug, Serialize, ToSchema)]
+struct TraceCounts {
+    agent: Vec<ValueCount>,
+    state: Vec<ValueCount>,
+    /// `true` or `false`.
+    failed: Vec<ValueCount>,
+    /// `true` or `false`.
+    scored: Vec<ValueCount>,
+    /// At most so many of the newest matching traces are counted.
+    limit: usize,
+    /// Whether a count reached the limit.
+    is_limited: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ValueCount {
+    /// Absent for traces without it.
+    value: Option<String>,
+    n: u64,
+}
+
 /// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceReceipt {
@@ -185,8 +215,11 @@ struct TraceReceipt {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct BulkTraceQuery {
+    /// Trace format of lines that name none, such as `openai-chat` [default: recognised by its content].
     format: Option<String>,
+    /// Name of the agent, for lines without this field.
     agent: Option<String>,
+    /// Id of the session, for lines without this field.
     session: Option<String>,
 }
 
@@ -216,6 +249,38 @@ async fn list_traces(
     let is_by_verdict = filter.verdict.is_some() || filter.order.by == TraceKey::Score;
     items.retain(|listed_trace| !(listed_trace.head.is_withheld && is_by_verdict));
     Ok(Json(TraceSummaryPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
+}
+
+/// Numbers of traces by agent, state, failure and score, for the filters of a list
+///
+/// Parameters are those of the list of traces; `sort`, `after` and `limit` have no effect. `verdict` is refused, because
+/// such counts would reveal verdicts that are hidden from annotators.
+#[utoipa::path(get, path = "/trace-counts", tag = "traces", params(TraceListQuery), responses(
+    (status = 200, body = TraceCounts), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem)
+))]
+async fn count_traces(
+    State(app): State<App>,
+    caller: Principal,
+    Query(which): Query<TraceListQuery>,
+) -> Result<Json<TraceCounts>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let filter = which.filter()?;
+    if filter.verdict.is_some() {
+        return Err(ApiError::bad(
+            "traces cannot be counted by `verdict`: some verdicts may be hidden from you",
+        ));
+    }
+    let mut is_limited = false;
+    let mut count = async |facet| {
+        let counts = app.store.count_traces(caller.project, &filter, facet).await?;
+        is_limited |= is_count_limited(&counts);
+        let view = |count: FacetCount| ValueCount { value: count.value, n: count.n };
+        Ok::<_, ApiError>(counts.into_iter().map(view).collect())
+    };
+    let (agent, state) = (count(TraceFacet::Agent).await?, count(TraceFacet::State).await?);
+    let (failed, scored) = (count(TraceFacet::Failed).await?, count(TraceFacet::Scored).await?);
+    Ok(Json(TraceCounts { agent, state, failed, scored, limit: MOST_COUNTED_TRACES, is_limited }))
 }
 
 /// Three queries for the whole page.
@@ -383,7 +448,8 @@ async fn send_lines(
 }
 
 /// Metadata of a trace
-#[utoipa::path(get, path = "/traces/{id}", tag = "traces", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/traces/{id}", tag = "traces",
+    params(("id" = String, Path, description = TRACE_ID)), responses(
     (status = 200, body = TraceSummary), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn get_trace(
@@ -399,7 +465,7 @@ async fn get_trace(
 
 /// The assembled trace
 #[utoipa::path(get, path = "/traces/{id}/content", tag = "traces",
-    params(("id" = String, Path), Revision),
+    params(("id" = String, Path, description = TRACE_ID), Revision),
     responses(
         (status = 200, body = serde_json::Value, description = "A trace in Jurist's own form, with an `ETag`"),
         (status = 304, description = "Unchanged since `If-None-Match`"),
@@ -453,10 +519,6 @@ impl TraceListQuery {
             let wrong = || ApiError::bad("`min_cost` is a number of dollars under nine million");
             is_right.then(|| Usd::from_nanos((value * 1e9).round() as i64)).ok_or_else(wrong)
         };
-        let search = self.search.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        if search.is_some_and(|search| 200 < search.chars().count()) {
-            return Err(ApiError::bad("`search` is a text of up to 200 letters"));
-        }
         Ok(TraceListFilter {
             agent: self.agent.clone(),
             session: self.session.clone(),
@@ -470,7 +532,7 @@ impl TraceListQuery {
             verdict: self.verdict.as_ref().map(verdict).transpose()?,
             is_scored: self.scored,
             id_prefix: self.id_prefix.clone(),
-            search: search.map(str::to_owned),
+            search: super::parse_search(self.search.as_deref())?.map(str::to_owned),
             order: self
                 .sort
                 .as_deref()

@@ -154,6 +154,6 @@ mod tests {
         assert_eq!(gate.wait("b", rate, at(0.0)), None, "others do not suffer for it");
         assert_eq!(gate.wait("a", rate, at(0.5)), None);
         assert_eq!(gate.wait("a", rate, at(0.5)), Some(1));
-        assert_eq!(gate.wait("a", rate, at(-9.0)), Some(1), "a clock that is put back lets nobody in");
+        assert_eq!(gate.wait("a", rate, at(-9.0)), Some(1), "a clock that is put back lets no request in");
     }
 }

@@ -160,12 +160,15 @@ async fn find_signals(
     Ok(signals)
 }
 
-/// Whether traces of today or yesterday have no score because the monitor's own budget is used up.
+/// Whether traces of today or yesterday have no score because the monitor's own budget is used up. Traces of earlier
+/// versions do not count: their budget may have been smaller.
 async fn find_budget_stop(context: &RuleContext<'_>, scope: &AlertScope) -> Result<Signal, StoreError> {
     let budget = monitor_budget_cap(&context.watched.monitor, context.rates);
     let since = Time::from_micros((context.now.micros().div_euclid(DAY) - 1) * DAY);
     let is_unjudged = |tally: &&DecisionTally| {
-        tally.state == DecisionState::OverBudget && tally.day.is_some_and(|day| since <= day)
+        tally.state == DecisionState::OverBudget
+            && tally.version == context.watched.id
+            && tally.day.is_some_and(|day| since <= day)
     };
     let n_unjudged = context.gathered.decisions.iter().filter(is_unjudged).map(|tally| tally.n).sum();
     let month = Month::of(context.now).to_string();

@@ -371,7 +371,7 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
             let (probability, n_sampled, n_over) = desk.day("gone", noon).await;
             assert!((probability - 0.05).abs() < 1e-9, "{probability}");
             assert!(n_sampled == 0 && (1..25).contains(&n_over), "{n_sampled} {n_over}");
-            let (probability, n_sampled, _) = desk.day("anew", at("2028-03-01T00:00:00Z")).await;
+            let (probability, n_sampled, _) = desk.day("next", at("2028-03-01T00:00:00Z")).await;
             assert!((probability - 0.5).abs() < 1e-9 && 60 < n_sampled, "{probability} {n_sampled}");
         });
     }

@@ -47,9 +47,10 @@ pub use rescore::{
     NewRescore, NotRescored, Offset, RescorePlan, RescoreView, list_rescores, plan_rescore, start_rescore,
 };
 pub use sequences::Sequences;
-pub use trace_explanation::{DecisionView, EventView, explain_trace_decisions};
+pub use trace_explanation::{DecisionView, EventView, explain_trace_decisions, load_newest_verdicts};
 pub use traffic::{CorrectedView, StratumView, TrafficView};
 
+use jurist_core::diagnostic::closest;
 use jurist_store::{MonitorId, ProjectId, Store, StoreError, monitors::StoredMonitor};
 
 /// A monitor by its id or its name; one that was removed only by its id.
@@ -63,5 +64,11 @@ pub async fn find_monitor(
     }
     let found =
         store.monitor_named(project, name).await?.filter(|stored_monitor| stored_monitor.removed.is_none());
-    found.ok_or_else(|| StoreError::Unknown { what: "monitor", id: name.to_owned(), hint: String::new() })
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let all = store.monitors(project).await?;
+    let names: Vec<&str> = all.iter().map(|stored_monitor| stored_monitor.name.as_str()).collect();
+    let hint = closest(name, &names).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    Err(StoreError::Unknown { what: "monitor", id: name.to_owned(), hint })
 }

@@ -3,6 +3,7 @@
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{self, Cap, Month, Rates, pacing_factor};
 use jurist_core::suite::Monitor;
+use jurist_store::spend::MonthSpend;
 use jurist_store::{ProjectId, Store, StoreError};
 
 use super::LoadedMonitorVersion;
@@ -32,25 +33,46 @@ pub async fn compute_sampling_pace(
     let Some(wanted) = watched.monitor.pacing else {
         return Ok(SamplingPace { factor: 1.0, is_for_failures: false });
     };
-    let month = Month::of(now);
-    let all = store.month_spend(project, now).await?;
-    let mut purses: Vec<_> = all.cap.map(|cap| (cap, all)).into_iter().collect();
-    if let Some(cap) = monthly_monitor_budget(&watched.monitor, rates) {
-        let name = month.to_string();
-        let own = store.subject_spend(project, &watched.monitor_id.to_string(), Some(&name)).await?;
-        purses.push((cap, own));
-    }
-    let factor = |(cap, spend): &(Usd, jurist_store::spend::MonthSpend)| {
+    let elapsed = Month::of(now).elapsed_share(now);
+    let factor = |budget: &MonthlyBudget| {
         pacing_factor(&money::SpendPace {
-            elapsed: month.elapsed_share(now),
-            spent: spend.settled.plus(spend.reserved),
-            cap: *cap,
+            elapsed,
+            spent: budget.spent,
+            cap: budget.cap,
             floor: wanted.floor,
             kept_for_failures: wanted.kept_for_failures,
         })
     };
-    let factor = purses.iter().map(factor).fold(1.0, f64::min);
+    let budgets = load_monthly_budgets(store, project, watched, rates, now).await?;
+    let factor = budgets.iter().map(factor).fold(1.0, f64::min);
     Ok(SamplingPace { factor: factor.max(wanted.floor), is_for_failures: factor <= 0.0 })
+}
+
+/// A budget of this month.
+pub(crate) struct MonthlyBudget {
+    pub cap: Usd,
+    /// Spent, or reserved for calls in progress.
+    pub spent: Usd,
+}
+
+/// The budgets that limit a monitor's calls: the project's cap and the monitor's own budget, if they are set.
+pub(crate) async fn load_monthly_budgets(
+    store: &Store,
+    project: ProjectId,
+    watched: &LoadedMonitorVersion,
+    rates: &Rates,
+    now: Time,
+) -> Result<Vec<MonthlyBudget>, StoreError> {
+    let budget =
+        |cap: Usd, spend: MonthSpend| MonthlyBudget { cap, spent: spend.settled.plus(spend.reserved) };
+    let all = store.month_spend(project, now).await?;
+    let mut budgets: Vec<MonthlyBudget> = all.cap.map(|cap| budget(cap, all)).into_iter().collect();
+    if let Some(cap) = monthly_monitor_budget(&watched.monitor, rates) {
+        let month = Month::of(now).to_string();
+        let own = store.subject_spend(project, &watched.monitor_id.to_string(), Some(&month)).await?;
+        budgets.push(budget(cap, own));
+    }
+    Ok(budgets)
 }
 
 /// Monthly budget of a monitor, in addition to the project's cap.

@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
 use super::estimates::sum_by_stratum;
+use super::pace::{MonthlyBudget, load_monthly_budgets};
 use super::traffic::TrafficView;
 use crate::work::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build_monitor_judges};
 
@@ -102,6 +103,10 @@ pub struct RescorePlan {
     pub n_calls: usize,
     /// Dollars, about; absent where a judge's price is not known.
     pub price: Option<f64>,
+    /// Dollars that are left of the budget of this month: the project's cap or the monitor's own budget, whichever has
+    /// less left. Absent without a budget.
+    #[serde(default)]
+    pub budget_left: Option<f64>,
     pub is_begun: bool,
     /// The re-scoring, once started; absent if failed calls are only repeated.
     pub id: Option<String>,
@@ -163,7 +168,10 @@ pub async fn plan_rescore(
     let benches = build_monitor_judges(&watched.monitor, work)?;
     let n_traces = asked.overlap.map_or(all.len(), |n| n.min(all.len()));
     let price = estimate_trace_price(store, project, &watched, &benches, &all).await?;
+    let budgets = load_monthly_budgets(store, project, &watched, &work.settings.rates, now).await?;
+    let left = |budget: &MonthlyBudget| (budget.cap.nanos() - budget.spent.nanos()).max(0) as f64 / 1e9;
     Ok(RescorePlan {
+        budget_left: budgets.iter().map(left).reduce(f64::min),
         rubric_version: version.rubric_version.to_string(),
         n_traces,
         n_of: all.len(),

@@ -1,8 +1,10 @@
 //! Explains why a trace has a score or none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use jurist_core::grade::VerdictStatus;
 use jurist_store::decisions::{DecisionEvent, MonitorDecision};
+use jurist_store::grades::VerdictHead;
 use jurist_store::monitors::MonitorVersion;
 use jurist_store::{ProjectId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,11 @@ pub struct DecisionView {
     pub upstream: f64,
     /// Reason for the decision; in lists, reason for the current state.
     pub reason: String,
+    /// Newest verdict of this monitor about the trace: pass, fail, error or deferred. Absent if the trace was not judged.
+    #[schema(value_type = Option<String>)]
+    pub verdict: Option<VerdictStatus>,
+    /// Score of that verdict, from 0 to 1.
+    pub score: Option<f64>,
     /// Disagreement of its judges, from 0 to 1.
     pub spread: Option<f64>,
     pub is_disputed: bool,
@@ -56,16 +63,32 @@ pub async fn explain_trace_decisions(
 ) -> Result<Vec<DecisionView>, StoreError> {
     store.trace(project, trace).await?;
     let mut all = Vec::new();
+    let mut verdicts = load_newest_verdicts(store, project, &[trace.to_string()]).await?;
     for decision in store.decisions_of(project, trace).await? {
         let history = store.decision_events(project, trace, decision.monitor).await?;
         let monitor = store.monitor(project, decision.monitor).await?;
         let version = store.monitor_version(project, decision.version).await?;
         let mut view = DecisionView::new(&decision, Some(&version));
+        view.set_verdict(verdicts.remove(&(trace.to_string(), monitor.name.clone())));
         view.monitor_name = Some(monitor.name);
         view.history = history.into_iter().map(EventView::from).collect();
         all.push(view);
     }
     Ok(all)
+}
+
+/// The newest verdict of each monitor about each of some traces, by trace and name of the monitor.
+pub async fn load_newest_verdicts(
+    store: &Store,
+    project: ProjectId,
+    traces: &[String],
+) -> Result<BTreeMap<(String, String), VerdictHead>, StoreError> {
+    let verdicts = store.newest_verdicts(project, traces).await?;
+    let by_monitor = |verdict: VerdictHead| {
+        let monitor = verdict.monitor.clone()?;
+        Some(((verdict.candidate.clone(), monitor), verdict))
+    };
+    Ok(verdicts.into_iter().filter_map(by_monitor).collect())
 }
 
 impl DecisionView {
@@ -84,6 +107,8 @@ impl DecisionView {
             probability: it.probability.get(),
             upstream: it.upstream.get(),
             reason: it.reason.clone(),
+            verdict: None,
+            score: None,
             spread: it.spread,
             is_disputed: it.is_disputed,
             decided: it.decided.to_string(),
@@ -94,9 +119,18 @@ impl DecisionView {
 }
 
 impl DecisionView {
+    pub fn set_verdict(&mut self, verdict: Option<VerdictHead>) {
+        self.verdict = verdict.as_ref().map(|head| head.status);
+        self.score = verdict.and_then(|head| head.score);
+    }
+
     /// Hides the judges' results if the viewer has still to annotate the trace.
     pub fn withheld(self, withheld: &BTreeSet<String>) -> Self {
-        if withheld.contains(&self.trace) { Self { spread: None, is_disputed: false, ..self } } else { self }
+        if withheld.contains(&self.trace) {
+            Self { verdict: None, score: None, spread: None, is_disputed: false, ..self }
+        } else {
+            self
+        }
     }
 }
 

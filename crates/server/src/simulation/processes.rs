@@ -30,7 +30,7 @@ pub enum ProcessKind {
 
 #[derive(Debug)]
 struct Process {
-    /// Never the same again: one that is started anew has another.
+    /// Never used twice: a process that is started again has another number.
     number: usize,
     kind: ProcessKind,
     /// Of a server that can be asked.

@@ -141,7 +141,7 @@ const BROKEN: &[BrokenStatement] = &[
         seed: 1,
     },
     BrokenStatement {
-        what: "nobody settles for workers that died",
+        what: "the reservations of workers that died are not settled",
         statement: "SELECT * FROM reservations r WHERE",
         part: "r.time < $1 AND",
         instead: "r.time < $1 AND 0 = 1 AND",

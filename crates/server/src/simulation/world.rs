@@ -191,7 +191,7 @@ impl SimulationContext {
         self.observations().violations.push(what);
     }
 
-    /// The process ends here. Its tasks are gone before this returns, except those that nobody holds: they find that
+    /// The process ends here. Its tasks are gone before this returns, except those without an owner: they find that
     /// they have lost the database.
     pub async fn die(&self, process: usize, at: &str) -> StoreError {
         if self.dead().insert(process) {

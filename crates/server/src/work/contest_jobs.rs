@@ -10,7 +10,8 @@ use jurist_store::{ContestId, MonitorId, MonitorVersionId, ProjectId, SeriesId, 
 use serde::{Deserialize, Serialize};
 
 use super::WorkerContext;
-use super::monitor_jobs::{MonitorTask, open_monitor_budget, postpone_until_funded, postpone_while_paused};
+use super::monitor_jobs::{MonitorTask, postpone_until_funded, postpone_while_paused};
+use super::shared_budget::open_monitor_budget;
 use super::worker::{JobEnd, JobError, retry_while_transient};
 use crate::monitor::pause_monitor;
 
@@ -83,7 +84,8 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
     let traces = (shop.store.trace_content(project, a).await?, shop.store.trace_content(project, b).await?);
     let (Some(first), Some(second)) = traces else { return Ok(JobEnd::Finished) };
     let [first, second] = [first, second].map(|trace| JudgeInput::new(&Candidate::default(), Some(trace)));
-    let shared = shop.call_context(open_monitor_budget(shop, project, &seated.watched, job));
+    let funding = shop.load_funding_version(project, &monitor, &seated).await?;
+    let shared = shop.call_context(open_monitor_budget(shop, project, &funding.watched, job));
     for bench in &seated.benches {
         let member = &bench.members[0];
         // The order is derived from the trace ids alone, so that no user can choose it.

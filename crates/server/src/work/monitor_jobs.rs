@@ -24,19 +24,17 @@ use jurist_store::decisions::{
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::scores::{Score, ScoreContext};
-use jurist_store::spend::Limit;
 use jurist_store::{
     MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, StoreError, TraceId, clock,
 };
 use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
+use super::shared_budget::open_monitor_budget;
 use super::worker::{JobEnd, JobError, StopSignal, later, retry_while_transient};
 use super::worker_context::Flight;
-use super::{ProjectBudget, Work, WorkRefusal, WorkerContext};
-use crate::monitor::{
-    FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling_pace, monthly_monitor_budget, pause_monitor,
-};
+use super::{Work, WorkRefusal, WorkerContext};
+use crate::monitor::{FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling_pace, pause_monitor};
 
 /// Kind of these jobs.
 pub const KIND: &str = "monitor";
@@ -146,6 +144,13 @@ pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<Resolv
         );
         return Err(WorkRefusal::Wrong(why));
     }
+    if let Some(model) = monitor.rubric.embedding_models().find(|model| model.base_url.is_some()) {
+        let why = format!(
+            "the embedding model `{}` has a `base_url`, and a monitor uses the addresses of the server's settings",
+            model.name
+        );
+        return Err(WorkRefusal::Wrong(why));
+    }
     let environment = work.environment.clone();
     let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
     let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
@@ -193,10 +198,11 @@ pub async fn run_monitor_job(
         Err(JobError::Hopeless(why)) => return at_work.pause_and_wait(&why).await,
         Err(trouble) => return Err(trouble),
     };
+    let funding = shop.load_funding_version(project, &monitor, &seated).await?;
     if task.rescore.is_none() && decision.stratum != TraceStratum::Failed {
         // The job may have waited for hours, so the budget is checked again.
         let rates = &shop.work.settings.rates;
-        if compute_sampling_pace(&shop.store, project, &seated.watched, rates, clock::current_time())
+        if compute_sampling_pace(&shop.store, project, &funding.watched, rates, clock::current_time())
             .await?
             .is_for_failures
         {
@@ -219,7 +225,7 @@ pub async fn run_monitor_job(
     let material = JudgeInput::new(&Candidate::default(), Some(trace));
     tokio::select! {
         biased;
-        done = at_work.judge(&seated, &material) => done,
+        done = at_work.judge(&seated, &funding.watched, &material) => done,
         () = stop.now() => Ok(JobEnd::Stopped),
     }
 }
@@ -250,7 +256,13 @@ struct JudgeResult {
 }
 
 impl MonitorJobContext<'_> {
-    async fn judge(&self, seated: &PreparedMonitor, material: &JudgeInput) -> Result<JobEnd, JobError> {
+    /// Judges under one version of the monitor, within the budget of the newest version.
+    async fn judge(
+        &self,
+        seated: &PreparedMonitor,
+        funding: &LoadedMonitorVersion,
+        material: &JudgeInput,
+    ) -> Result<JobEnd, JobError> {
         let keys: Vec<String> = seated
             .benches
             .iter()
@@ -267,13 +279,12 @@ impl MonitorJobContext<'_> {
             .filter(|bench| bench.1.is_none())
             .map(|bench| &bench.0.members[0].line);
         if let Some(line) = asked.find(|model_endpoint| model_endpoint.price.is_none())
-            && (seated.watched.monitor.budget.is_some()
+            && (funding.monitor.budget.is_some()
                 || self.shop.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
         {
             return self.pause_and_wait(&unknown_price_error(&line.name).detail).await;
         }
-        let shared =
-            self.shop.call_context(open_monitor_budget(self.shop, self.project, &seated.watched, self.job));
+        let shared = self.shop.call_context(open_monitor_budget(self.shop, self.project, funding, self.job));
         let rubric = &seated.watched.monitor.rubric;
         let each = seated.benches.iter().zip(&keys).zip(known).map(|((bench, key), known)| {
             let shared = &shared;
@@ -598,17 +609,6 @@ fn retry_changed_trace() -> JobEnd {
 /// Postpones a job until there is budget.
 pub(super) fn postpone_until_funded() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(3600)), NO_MONEY)
-}
-
-/// The budget of a monitor's calls: the project's cap and the monitor's own limit.
-pub(super) fn open_monitor_budget(
-    shop: &WorkerContext,
-    project: ProjectId,
-    watched: &LoadedMonitorVersion,
-    job: &Job,
-) -> ProjectBudget {
-    let limit = monthly_monitor_budget(&watched.monitor, &shop.work.settings.rates).map(Limit::InMonth);
-    ProjectBudget::new(shop, project, KIND, watched.monitor_id.to_string()).with_limit(limit).with_job(job)
 }
 
 fn failure(grade: &Grade) -> Option<(Failure, &str)> {

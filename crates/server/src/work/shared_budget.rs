@@ -12,8 +12,9 @@ use jurist_store::jobs::Job;
 use jurist_store::spend::{Limit, MonthSpend, ReservationRequest, Reserve};
 use jurist_store::{ProjectId, ReservationId, StoreError, clock};
 
-use super::WorkerContext;
 use super::worker::retry_while_transient;
+use super::{WorkerContext, monitor_jobs};
+use crate::monitor::{LoadedMonitorVersion, monthly_monitor_budget};
 use crate::notify;
 
 /// Wait before the budget is checked again. Settlements of this process are noticed at once; those of other processes
@@ -123,6 +124,19 @@ impl ProjectBudget {
             tracing::warn!(%error, "cannot raise the alert that the monthly budget is used up");
         }
     }
+}
+
+/// The budget of a monitor's calls: the project's cap and the limit in this version of the monitor.
+pub(super) fn open_monitor_budget(
+    shop: &WorkerContext,
+    project: ProjectId,
+    funding: &LoadedMonitorVersion,
+    job: &Job,
+) -> ProjectBudget {
+    let limit = monthly_monitor_budget(&funding.monitor, &shop.work.settings.rates).map(Limit::InMonth);
+    ProjectBudget::new(shop, project, monitor_jobs::KIND, funding.monitor_id.to_string())
+        .with_limit(limit)
+        .with_job(job)
 }
 
 fn over(whose: &str, spent: &MonthSpend, amount: Usd) -> ModelError {

@@ -125,9 +125,9 @@ pub struct Shard {
 pub enum ReplyCaching {
     #[default]
     Use,
-    /// Asked anew, and the new ones kept.
+    /// Judges are asked again, and the new replies are stored.
     Refresh,
-    /// Neither used nor kept.
+    /// Stored replies are not used, and new ones are not stored.
     Off,
 }
 

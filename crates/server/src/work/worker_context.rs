@@ -7,6 +7,7 @@ use jurist_core::redact::Redactor;
 use jurist_core::run::RunId;
 use jurist_engine::call::{ModelClient, RateLimiters};
 use jurist_engine::execute::GradingContext;
+use jurist_store::monitors::StoredMonitor;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
 use tokio::sync::{Notify, OwnedMutexGuard};
 
@@ -74,7 +75,7 @@ impl WorkerContext {
         flights.retain(|_, flight| 0 < flight.strong_count());
         let lock = Arc::new(tokio::sync::Mutex::new(()));
         flights.insert(key.to_owned(), Arc::downgrade(&lock));
-        Flight::First(lock.try_lock_owned().expect("nobody else has it yet"))
+        Flight::First(lock.try_lock_owned().expect("no other task has it yet"))
     }
 
     /// Prepares a submission on a blocking thread.
@@ -119,6 +120,24 @@ impl WorkerContext {
             kept.pop_front();
         }
         Ok(seated)
+    }
+
+    /// The version whose budget limits calls: the newest, also for a trace that was sampled under an earlier version,
+    /// because a budget that was raised or lowered holds from now on.
+    pub async fn load_funding_version(
+        &self,
+        project: ProjectId,
+        monitor: &StoredMonitor,
+        seated: &Arc<PreparedMonitor>,
+    ) -> Result<Arc<PreparedMonitor>, JobError> {
+        let Some(newest) = monitor.newest.as_ref().filter(|newest| newest.id != seated.watched.id) else {
+            return Ok(Arc::clone(seated));
+        };
+        match self.load_prepared_monitor(project, newest.id).await {
+            // Its judges cannot be called. Its own traces report that.
+            Err(JobError::Hopeless(_)) => Ok(Arc::clone(seated)),
+            loaded => loaded,
+        }
     }
 
     /// The context of a monitor's judge calls, with their budget.

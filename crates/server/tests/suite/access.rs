@@ -180,6 +180,7 @@ async fn fill(place: &Place, cookie: &str, project: &str) -> (Ids, String) {
     let project = place.app.store.project_named(project).await.unwrap().unwrap().id;
     let assignment = place.app.store.assignment(project, ids["assignments"].parse().unwrap()).await.unwrap();
     ids.insert("items", assignment.item.to_string());
+    ids.insert("people", assignment.account.to_string());
     add_alert_and_job(place, project, &mut ids).await;
     (ids, link)
 }

@@ -287,9 +287,15 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         place.watch(0).await;
         assert_eq!(place.told().await.len(), 1, "it is raised once");
 
-        place.applied("tone", &three_agents("sample_rate: 1.0")).await;
+        // A larger budget ends the alert, although the traces have no score yet.
+        let raised = three_agents("sample_rate: 1.0\nbudget: {monthly: 5, currency: GBP}");
+        place.applied("tone", &raised).await;
         place.watch(0).await;
         assert_eq!(place.told().await, Vec::new());
+        let asked = json!({ "over_budget": true, "confirmed": true });
+        place.ask(Method::POST, "/api/v1/monitors/tone/rescores", &[], asked).await;
+        let states = place.settled("tone", 3).await;
+        assert_eq!(states.get("scored"), Some(&3), "the raised budget holds for earlier traces: {states:?}");
     });
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jurist_engine::bundle::Bundle;
 use jurist_server::ServerSettings;
-use jurist_server::annotate::Output;
+use jurist_server::annotate::{Output, from_annotation, people_grades};
+use jurist_store::clock;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -242,6 +244,84 @@ fn all_ones_against_all_fives_fill_the_queue_and_decisions_become_labels() {
 }
 
 #[test]
+fn answers_of_an_excluded_person_are_kept_and_not_used() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let (store, project) = (&place.app.store, place.app.default_project);
+        let files = [("config.yaml", CONFIG.to_owned()), ("data/traces.jsonl", data(3))];
+        let files = files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
+        let bundle = Bundle { suite: "config.yaml".to_owned(), files, ..Bundle::default() };
+        let annotation = bundle.load().suite.unwrap().annotation.unwrap();
+        // As `jurist start` does it, each time it starts.
+        let start = async || {
+            let by = (&place.app.settings.region, None);
+            let now = clock::current_time();
+            from_annotation(store, project, &annotation, Some("config.yaml"), by, now).await.unwrap().0
+        };
+        let stored = start().await;
+        let folder = tempfile::tempdir().unwrap();
+        let output = Output { folder: folder.path().to_owned() };
+        place.app.outputs.add(store, project, &stored, output).await.unwrap();
+        let task = stored.id.to_string();
+        for (name, rating) in [("ana", 4), ("ben", 4), ("cleo", 1)] {
+            named(&place, &task, name).await.rates_all(&task, rating).await;
+        }
+        let get = async |what: &str| owner.get(&format!("/tasks/{task}/{what}")).await;
+        let disputes = get("disputes").await;
+        assert_eq!(disputes["items"].as_array().unwrap().len(), 6);
+        let item = disputes["items"][0]["item"].as_str().unwrap();
+        let cleo = async || {
+            let people = get("people").await;
+            let cleo = people["items"].as_array().unwrap().iter().find(|person| person["name"] == "cleo");
+            cleo.unwrap().clone()
+        };
+        let account = cleo().await["account"].as_str().unwrap().to_owned();
+        let path = format!("/tasks/{task}/people/{account}");
+        let change = json!({"excluded": true, "reason": "answers at random"});
+        let changed = owner.ask(Method::PATCH, &path, change).await;
+        assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+        let changed = changed.json();
+        assert_eq!(
+            (&changed["excluded"], &changed["reason"]),
+            (&json!(true), &json!("answers at random")),
+            "{changed}"
+        );
+        assert_eq!(get("disputes").await["items"], json!([]));
+        let results = get("results").await;
+        assert_eq!((&results["n_people"], &results["n_answers"]), (&json!(2), &json!(6)), "{results}");
+        assert_eq!(get("agreement").await["criteria"][0]["n_pairs"], 1);
+        let answers = owner.get(&format!("/items/{item}/answers")).await;
+        assert_eq!(answers["answers"].as_array().unwrap().len(), 2, "{answers}");
+        let task_now = store.task(project, stored.id).await.unwrap();
+        let grades = people_grades(store, project, &task_now, "t").await.unwrap();
+        assert_eq!(grades.len(), 2 * 3 * 2, "two people, three items, two criteria");
+        // The export of the task has everything, with a mark; so do the files of the output folder.
+        let export = owner.ask(Method::GET, &format!("/tasks/{task}/export"), Json::Null).await.text;
+        let mark = r#""excluded": true"#;
+        assert_eq!(export.lines().count(), 9);
+        assert!(export.lines().all(|line| line.contains(mark) == line.contains("cleo")), "{export}");
+        let csv = owner.ask(Method::GET, &format!("/tasks/{task}/export?format=csv"), Json::Null).await.text;
+        assert!(csv.lines().next().unwrap().ends_with(",excluded"), "{csv}");
+        assert_eq!(csv.lines().filter(|line| line.ends_with(",true")).count(), 3, "{csv}");
+        let file = std::fs::read_to_string(folder.path().join("cleo.jsonl")).unwrap();
+        assert!(file.lines().count() == 3 && file.lines().all(|line| line.contains(mark)), "{file}");
+        // Neither another setting nor a restart changes it.
+        let quota = json!({"settings": {"quota": 20}});
+        assert_eq!(owner.ask(Method::PATCH, &format!("/tasks/{task}"), quota).await.status, StatusCode::OK);
+        start().await;
+        assert_eq!(cleo().await["excluded"], true);
+        let included = owner.ask(Method::PATCH, &path, json!({"excluded": false})).await;
+        assert_eq!(included.json()["excluded"], false, "{}", included.text);
+        assert_eq!(get("disputes").await["items"].as_array().unwrap().len(), 6);
+        let body = json!({"task": task, "name": "dora"});
+        let joined = place.ask(Method::POST, "/api/v1/join/task", &[], body).await.json();
+        let path = format!("/tasks/{task}/people/{}", joined["account"].as_str().unwrap());
+        let unknown = owner.ask(Method::PATCH, &path, json!({"excluded": true})).await;
+        assert_eq!(unknown.status, StatusCode::NOT_FOUND, "{}", unknown.text);
+    });
+}
+
+#[test]
 fn nobody_sees_what_others_said_before_they_have_answered() {
     served(&with_accounts(), |place| async move {
         let cookie = place.owner().await;
@@ -329,6 +409,64 @@ fn known_answers_are_held_against_people() {
         let bad = json!({"settings": {"overlap": 7}});
         let bad = owner.ask(Method::PATCH, &format!("/tasks/{task}"), bad).await;
         assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
+        named(&place, &task, "bob").await.rates_all(&task, 1).await;
+        let people = owner.get(&format!("/tasks/{task}/people")).await;
+        let bob = people["items"].as_array().unwrap().iter().find(|person| person["name"] == "bob");
+        assert_eq!(bob.unwrap()["warnings"], json!(["missed 1 of 1 gold items"]), "{people}");
+    });
+}
+
+#[test]
+fn progress_does_not_show_which_items_are_checks() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 5).await;
+        let known = |item: &str| json!({"item": item, "answers": {"quality": {"correctness": 5}}});
+        let settings =
+            json!({"gold": [known("trace_00")], "attention": [known("trace_01")], "check_every": 1});
+        let changed =
+            owner.ask(Method::PATCH, &format!("/tasks/{task}"), json!({"settings": settings})).await;
+        assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+        let ann = named(&place, &task, "ann").await;
+        for n in 0..5 {
+            let work = ann.next(&task).await;
+            assert_eq!(work["progress"], json!({"done": n, "left": 5 - n}), "{work}");
+            let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+            ann.post(&path, json!({"draft": rated(4, 4), "revision": work["revision"]})).await;
+        }
+        assert_eq!(ann.next(&task).await["why"], "finished");
+        assert_eq!(ann.get("/tasks").await["items"][0]["mine"], json!({"done": 5, "left": 0}));
+    });
+}
+
+#[test]
+fn a_change_of_one_setting_keeps_the_others() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 4).await;
+        let path = format!("/tasks/{task}");
+        let change =
+            async |settings: Json| owner.ask(Method::PATCH, &path, json!({"settings": settings})).await;
+        let known = |item: &str| json!({"item": item, "answers": {"quality": {"correctness": 5}}});
+        let settings = json!({"gold": [known("trace_00")], "attention": [known("trace_01")],
+            "annotators_per_item": 4, "min_seconds": 3.0, "check_every": 2});
+        let changed = change(settings).await;
+        assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+        let before = owner.get(&path).await;
+        assert_eq!(before["progress"]["n_items"], 2, "two of the four are checks: {before}");
+        let changed = change(json!({"quota": 20})).await;
+        assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+        let after = owner.get(&path).await;
+        let mut expected = before["settings"].clone();
+        expected["quota"] = json!(20);
+        assert_eq!((&after["settings"], &after["progress"]), (&expected, &before["progress"]));
+        assert_eq!(change(json!({"quota": null})).await.status, StatusCode::OK);
+        assert_eq!(owner.get(&path).await["settings"], before["settings"], "null is the default");
+        for (settings, name) in [(json!({"qouta": 20}), "qouta"), (json!({"quota": "many"}), "quota")] {
+            let refused = change(settings).await;
+            assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.text);
+            assert!(refused.text.contains(&format!("`settings.{name}`")), "{}", refused.text);
+        }
     });
 }
 

@@ -336,6 +336,30 @@ fn traces_are_listed_with_what_became_of_them() {
         assert!(broken["decisions"][1]["reason"].as_str().unwrap().contains("malformed"), "{broken}");
         assert_eq!((&line("other")["verdicts"], &line("other")["decisions"]), (&json!([]), &json!([])));
 
+        let decisions = place.get("/api/v1/monitors/tone/decisions").await;
+        let decided = |id: &str| {
+            let found =
+                decisions["items"].as_array().unwrap().iter().find(|item| item["trace"] == id).unwrap();
+            (found["verdict"].clone(), found["score"].clone())
+        };
+        assert_eq!(decided("good"), (json!("pass"), json!(1.0)));
+        assert_eq!(decided("bad"), (json!("fail"), json!(0.25)));
+        assert_eq!(decided("broken"), (json!("error"), Json::Null));
+        let unjudged = place.get("/api/v1/monitors/rare/decisions").await;
+        assert_eq!(
+            (&unjudged["items"][0]["verdict"], &unjudged["items"][0]["score"]),
+            (&Json::Null, &Json::Null)
+        );
+
+        let counts = place.get("/api/v1/trace-counts?agent=elsewhere").await;
+        let agents = counts["agent"].as_array().unwrap();
+        assert!(agents.contains(&json!({ "value": "elsewhere", "n": 1 })), "{counts}");
+        assert_eq!(agents.iter().map(|count| count["n"].as_u64().unwrap()).sum::<u64>(), 4, "{counts}");
+        assert_eq!(counts["scored"], json!([{ "value": "false", "n": 1 }]), "only of that agent");
+        assert_eq!(counts["is_limited"], json!(false));
+        let refused = place.ask(Method::GET, "/api/v1/trace-counts?verdict=pass", &[], Json::Null).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+
         let ids = async |query: &str| {
             let page = place.get(&format!("/api/v1/traces?{query}")).await;
             let ids =

@@ -12,3 +12,19 @@ fn the_description_that_is_kept_is_the_newest() {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(kept == newest, "schemas/openapi.json is not the newest; JURIST_BLESS=1 writes it");
 }
+
+#[test]
+fn every_parameter_of_every_operation_has_a_description() {
+    let description: serde_json::Value = serde_json::from_str(&jurist_server::description()).unwrap();
+    let mut missing = Vec::new();
+    for (path, operations) in description["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let undescribed = parameters.filter(|parameter| {
+                parameter["description"].as_str().is_none_or(|text| text.trim().is_empty())
+            });
+            missing.extend(undescribed.map(|parameter| format!("{method} {path}: {}", parameter["name"])));
+        }
+    }
+    assert!(missing.is_empty(), "parameters without a description:\n{}", missing.join("\n"));
+}

@@ -1,5 +1,6 @@
 //! Questions that no rubric asks: conditions, nothing ticked, decisions and exports.
 
+use jurist_core::grade::Outcome;
 use jurist_server::ServerSettings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -171,5 +172,40 @@ fn decisions_are_answers_of_their_question_and_are_exported() {
         assert_eq!(criteria, ["grounded", "faults", "clear", "effort"].repeat(2));
         let labels = jurist_server::annotate::settled_grades(store, project, &found, "t").await.unwrap();
         assert_eq!(labels.len(), 3);
+    });
+}
+
+#[test]
+fn a_label_is_a_decision_or_an_answer_that_no_one_contradicts() {
+    served(&ServerSettings::default(), |place| async move {
+        let task = make_task(&place).await;
+        answer(&place, &task, "ana", draft("no", Some(&["invented"]), 2, 10)).await;
+        let labels = async || {
+            let (store, project) = (&place.app.store, place.app.default_project);
+            let found = store.task(project, task.parse().unwrap()).await.unwrap();
+            let labels = jurist_server::annotate::settled_grades(store, project, &found, "t").await.unwrap();
+            let mut labels: Vec<String> = labels
+                .iter()
+                .map(|(grade, _)| {
+                    let Outcome::Scored { value, .. } = &grade.outcome else { panic!("no score") };
+                    format!("{} {value} {}", grade.criterion, grade.grader.name)
+                })
+                .collect();
+            labels.sort();
+            labels
+        };
+        assert_eq!(labels().await, Vec::<String>::new(), "one person is not enough");
+        answer(&place, &task, "ben", draft("no", Some(&["invented"]), 5, 90)).await;
+        assert_eq!(labels().await, ["faults invented unanimous", "grounded no unanimous"]);
+        let disputes =
+            ask(&place, Method::GET, &format!("/tasks/{task}/disputes"), "", Json::Null).await.json();
+        let item = disputes["items"][0]["item"].as_str().unwrap().to_owned();
+        for (scheme, value) in [("clear", json!(4)), ("grounded", json!("yes"))] {
+            let path = format!("/items/{item}/decisions/{scheme}/{scheme}");
+            let body = json!({"rating": {"kind": "scored", "value": value}});
+            assert_eq!(ask(&place, Method::PUT, &path, "", body).await.status, StatusCode::OK);
+        }
+        let decided = ["clear 4 adjudicated", "faults invented unanimous", "grounded yes adjudicated"];
+        assert_eq!(labels().await, decided);
     });
 }

@@ -124,8 +124,15 @@ fn a_run_is_sent_in_parts_and_each_part_may_be_repeated() {
         let listed =
             place.get("/api/v1/runs?branch=main&commit=abab&author=Ann&tag=nightly&suite=shop").await;
         assert_eq!(listed["items"][0]["id"], json!(id));
-        let none = place.get("/api/v1/runs?branch=work").await;
-        assert_eq!(none["items"], json!([]));
+        let found = place.get("/api/v1/runs?search=NIGHT%20ann&from=2001-01-01T00:00:00Z").await;
+        assert_eq!(found["items"][0]["id"], json!(id));
+        for query in ["branch=work", "search=night%20work", "until=2001-01-01T00:00:00Z"] {
+            let none = place.get(&format!("/api/v1/runs?{query}")).await;
+            assert_eq!(none["items"], json!([]), "{query}");
+        }
+        let long = format!("/api/v1/runs?search={}", "a".repeat(201));
+        let refused = place.ask(Method::GET, &long, &[], Json::Null).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
         let audit = place.get("/api/v1/audit").await.to_string();
         assert!(audit.contains("run.push"), "{audit}");
     });

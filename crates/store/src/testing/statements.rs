@@ -7,7 +7,7 @@ use crate::{
     AccountId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications, agents,
     alert_figures, alerts, annotate, assignments, audit, cache, clock, contests, decisions, exchanges,
     grades, idempotency, jobs, labels, maintenance, migrate, monitors, open, pieces, projects, random,
-    rescores, rubrics, runs, scores, spend, submissions, tallies, tokens, traces,
+    rescores, rubrics, runs, scores, spend, submissions, tallies, tokens, trace_counts, traces,
 };
 
 /// Every fixed statement.
@@ -137,6 +137,9 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         author: text(),
         tags: vec![String::new(), String::new()],
         is_ended: true,
+        search: vec![String::new(), String::new()],
+        from: Some(now),
+        until: Some(now),
     };
     let mut all = vec![
         runs::select_run_heads(project, &runs, None, 1).sql,
@@ -157,6 +160,9 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     for order in ["time", "-cost", "duration", "score", "-score"].map(|text| text.parse().unwrap_or_default())
     {
         all.push(traces::TraceListFilter { order, ..traces.clone() }.select(db, project, None, 1).sql);
+    }
+    for facet in trace_counts::TraceFacet::ALL {
+        all.push(facet.select(db, project, &traces).sql);
     }
     let ids = ["a".to_owned(), "b".to_owned()];
     all.push(decisions::select_decision_summaries(project, &ids).sql);

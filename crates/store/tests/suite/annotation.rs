@@ -214,7 +214,7 @@ fn training_comes_first_checks_are_mixed_in_and_a_quota_ends_it() {
             assert_eq!(seen, ["try", "a", "b", "gold", "c"]);
             assert_eq!(
                 store.annotator_progress(task, who).await.unwrap(),
-                AnnotatorProgress { n_done: 3, n_left: 0 }
+                AnnotatorProgress { n_done: 3, n_left: 0, n_checks_done: 1, n_checks_left: 0 }
             );
             let finished = store.assign_next(support, task, who, &giving(9), at(5)).await.unwrap();
             assert_eq!(finished, NextAssignment::Finished);

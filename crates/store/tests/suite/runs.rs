@@ -181,6 +181,20 @@ fn runs_are_listed_by_branch_commit_author_tag_and_suite() {
         assert_eq!(list(RunFilter { tags: tagged(&["nightly"]), ..all() }).await, [second.id, first.id]);
         assert_eq!(list(RunFilter { tags: tagged(&["nightly", "gpt"]), ..all() }).await, [first.id]);
         assert_eq!(list(RunFilter { tags: tagged(&["night"]), ..all() }).await, []);
+        let words = |text: &str| RunFilter {
+            search: text.split_whitespace().map(str::to_owned).collect(),
+            ..RunFilter::default()
+        };
+        assert_eq!(list(words("NIGHT")).await, [second.id, first.id]);
+        assert_eq!(list(words("night other")).await, [second.id]);
+        assert_eq!(list(words("%_lee aaaa")).await, [first.id]);
+        assert_eq!(list(words(&plain.id.to_string())).await, [plain.id]);
+        assert_eq!(list(words("night nothing")).await, []);
+        assert_eq!(list(words("n_ght")).await, []);
+        let between = |from, until| RunFilter { from, until, ..RunFilter::default() };
+        assert_eq!(list(between(Some(first.started), None)).await, [second.id, first.id]);
+        assert_eq!(list(between(None, Some(second.started))).await, [first.id, plain.id]);
+        assert_eq!(list(between(Some(second.started), Some(second.started))).await, []);
 
         assert_eq!(store.run(support, first.id).await.unwrap().provenance, first.provenance);
         assert_eq!(store.run(support, plain.id).await.unwrap().provenance, RunProvenance::default());

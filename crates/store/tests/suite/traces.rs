@@ -2,6 +2,7 @@ use jurist_core::candidate::{StepRole, Trace, TraceStep, Usage};
 use jurist_core::grade::Usd;
 use jurist_store::pieces::{NewPiece, PieceKind};
 use jurist_store::testing::for_each_engine;
+use jurist_store::trace_counts::{TraceFacet, is_count_limited};
 use jurist_store::traces::{Finish, FinishedTrace, PutOutcome, TraceListFilter, TraceOrder, TraceState};
 use jurist_store::{Probability, StoreError, TraceId};
 use serde_json::json;
@@ -203,6 +204,23 @@ fn lists_are_filtered_and_paged_without_gaps() {
             count(TraceListFilter { min_cost: Some(Usd::from_nanos(8)), ..TraceListFilter::default() }).await,
             0
         );
+
+        let facet = async |filter: TraceListFilter, facet| {
+            let counts = store.count_traces(support, &filter, facet).await.unwrap();
+            assert!(!is_count_limited(&counts));
+            counts.into_iter().map(|count| (count.value.unwrap(), count.n)).collect::<Vec<_>>()
+        };
+        let pair = |value: &str, n| (value.to_owned(), n);
+        let odd = || TraceListFilter { agent: Some("odd".into()), ..TraceListFilter::default() };
+        let none = TraceListFilter::default;
+        assert_eq!(facet(none(), TraceFacet::Agent).await, [pair("even", 13), pair("odd", 12)]);
+        assert_eq!(facet(odd(), TraceFacet::Agent).await, [pair("even", 13), pair("odd", 12)]);
+        assert_eq!(facet(none(), TraceFacet::Failed).await, [pair("false", 22), pair("true", 3)]);
+        assert_eq!(facet(odd(), TraceFacet::Failed).await, [pair("false", 12)]);
+        assert_eq!(facet(odd(), TraceFacet::State).await, [pair("finished", 12)]);
+        assert_eq!(facet(odd(), TraceFacet::Scored).await, [pair("false", 12)]);
+        let nothing = TraceListFilter { search: Some("nothing".into()), ..none() };
+        assert_eq!(facet(nothing, TraceFacet::Agent).await, []);
     });
 }
 

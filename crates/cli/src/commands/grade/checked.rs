@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use futures_util::StreamExt;
 use jurist_core::candidate::{RecordField, RecordFields};
-use jurist_core::check::{Check, CheckFinding, CheckSubject};
+use jurist_core::check::{Check, CheckFinding, CheckSubject, EmbeddingModel};
 use jurist_core::grade::{Outcome, VerdictStatus};
 use jurist_core::rubric::{CriterionKind, Rubric};
 use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
@@ -292,7 +292,10 @@ fn own_name<'a>(fields: &RecordFields<'a>) -> Result<&'a str, String> {
 
 /// The check that a record names for itself.
 fn own_check(name: &str, record: &Json) -> Result<Check, String> {
-    Check::new(name, &own_params(record)?).map_err(|error| error.to_string())
+    let check = Check::new(name, &own_params(record)?).map_err(|error| error.to_string())?;
+    // A record may come from a stranger, who must not choose where texts are sent.
+    let names_address = check.embedding_model().is_some_and(|model| model.base_url.is_some());
+    if names_address { Err("a record cannot set `base_url`; use --base-url".to_owned()) } else { Ok(check) }
 }
 
 fn grade_record(
@@ -343,8 +346,8 @@ pub(super) fn grade_parsed_record(
 }
 
 pub(super) fn run_check(check: &Check, subject: &CheckSubject<'_>, vectors: &Vectors) -> CheckFinding {
-    let model = check.embedding_model().unwrap_or_default();
-    check.run_with(subject, &|text| vectors.get(&(model.to_owned(), text.to_owned())).cloned())
+    let model = check.embedding_model().cloned().unwrap_or_default();
+    check.run_with(subject, &|text| vectors.get(&(model.clone(), text.to_owned())).cloned())
 }
 
 pub(super) fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFinding) -> GradedRecordLine {
@@ -399,7 +402,7 @@ fn grade_by_rubric_checks(
 }
 
 /// Embeddings of texts, by model and text.
-pub(super) type Vectors = HashMap<(String, String), Vec<f32>>;
+pub(super) type Vectors = HashMap<(EmbeddingModel, String), Vec<f32>>;
 
 /// Makes the embeddings that the checks of a batch ask for; nothing is set up before one does.
 struct BatchEmbedder<'a> {
@@ -418,10 +421,10 @@ impl BatchEmbedder<'_> {
     }
 
     fn of(&self, records: &[RawRecord], grading: &RecordChecks) -> anyhow::Result<Vectors> {
-        let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut texts: BTreeMap<EmbeddingModel, BTreeSet<String>> = BTreeMap::new();
         let mut add = |check: &Check, subject: &CheckSubject<'_>| {
             if let Some(model) = check.embedding_model() {
-                texts.entry(model.to_owned()).or_default().extend(check.texts(subject));
+                texts.entry(model.clone()).or_default().extend(check.texts(subject));
             }
         };
         // Most records that name their own check name another one.

@@ -163,7 +163,7 @@ pub(super) async fn grade_with_judges(
 }
 
 fn format_spent_amount(caller: &ModelClient) -> String {
-    caller.budget.spent_amount().map_or("price not known".to_owned(), |usd| usd.to_string())
+    caller.budget.spent_amount().map_or("cost not known".to_owned(), |usd| usd.to_string())
 }
 
 /// Gets every reply that the records ask for in batches; a tree's next question waits for the next one.

@@ -125,7 +125,7 @@ struct RecordTally {
     incomplete: usize,
     /// Without a verdict, because there was no money left.
     over: usize,
-    /// Without a verdict, because somebody was not asked.
+    /// Without a verdict, because a judge or a person was not asked.
     deferred: usize,
     bad: usize,
     stopped: bool,

@@ -6,7 +6,7 @@ use jurist_core::candidate::{RecordFields, closest_field};
 
 use crate::render;
 
-/// More names are no slip of the keyboard: then names are values, and nobody reads on.
+/// More names than this are not typing errors: they are values, and a longer list does not help.
 const MAX_SAID: usize = 100;
 
 /// Says what deserves a word, once per run.

@@ -87,7 +87,7 @@ pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRub
     }
 }
 
-/// Judges for records that name a recipe of their own; nobody is looked for before one does.
+/// Judges for records that name a recipe of their own. No judge is looked up before a record names one.
 pub(super) struct RecipeJudges<'a> {
     judging: &'a JudgingArgs,
     settings: ProjectSettings,

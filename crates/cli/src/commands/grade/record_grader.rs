@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use clap::Parser;
 use jurist_core::candidate::RecordFields;
-use jurist_core::check::{Check, CheckSubject, CompiledCheck, ExternalCheck};
+use jurist_core::check::{Check, CheckSubject, CompiledCheck, EmbeddingModel, ExternalCheck};
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::suite::{Judge, Jury};
 use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, SharedBudget};
@@ -380,7 +380,7 @@ pub fn run_embedding_check(
     if made.len() != texts.len() {
         return Err(format!("the embeddings of {} texts are {} in number", texts.len(), made.len()));
     }
-    let model = check.embedding_model().unwrap_or_default().to_owned();
+    let model = check.embedding_model().cloned().unwrap_or_default();
     let vectors = texts.into_iter().zip(made).map(|(text, values)| ((model.clone(), text), values)).collect();
     Ok(build_check_line(&record_id(&fields), None, &run_check(&check, &subject, &vectors)).line)
 }
@@ -392,10 +392,10 @@ async fn embed_record(
 ) -> Result<Vectors, String> {
     let fields = RecordFields::read(record);
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
-    let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut texts: BTreeMap<EmbeddingModel, BTreeSet<String>> = BTreeMap::new();
     for check in checks.all_checks() {
         if let Some(model) = check.embedding_model() {
-            texts.entry(model.to_owned()).or_default().extend(check.texts(&subject));
+            texts.entry(model.clone()).or_default().extend(check.texts(&subject));
         }
     }
     let mut vectors = Vectors::new();

@@ -55,7 +55,7 @@ impl ServerLimits {
 
     /// Runs something that may spend money: at most `asked`, and at most what is left.
     ///
-    /// Where it is not known what was spent, because the run broke off, all that it was allowed to spend is counted.
+    /// If the run was interrupted, the amount spent is unknown, and all that it was allowed to spend is counted.
     pub fn spend<T>(
         &self,
         asked: Option<Usd>,

@@ -56,7 +56,7 @@ pub struct ServedTool {
 
 macro_rules! served_tools {
     ($($name:literal ($title:literal, $reads:expr, $args:ty, $function:ident) $description:literal)*) => {
-        /// All tools, in the order in which somebody writes and runs an evaluation.
+        /// All tools, in the order in which a user writes and runs an evaluation.
         pub const SERVED_TOOLS: &[ServedTool] = &[$(ServedTool {
             name: $name,
             title: $title,

@@ -15,6 +15,7 @@ use jurist_core::suite::{Monitor, Suite};
 use jurist_engine::bundle::Bundle;
 use jurist_server::monitor::{NewComparison, NewRescore, Side};
 use jurist_store::Region;
+use jurist_store::decisions::DecisionState;
 
 use super::judging::wait_for;
 use super::store::DatabaseArgs;
@@ -28,7 +29,8 @@ use target::MonitorBackend;
 Examples:
   jurist monitor apply monitor.yaml             Create or update a monitor
   jurist monitor show support                   Estimates for all traffic
-  jurist monitor why run_0190c4                 Explain the decision on a trace
+  jurist monitor decisions support              Decisions about traces
+  jurist monitor why 4bf92f3577b3               Explain the decision on a trace
   jurist monitor rescore support --overlap 200  Compare two rubric versions
   jurist monitor list --server https://jurist.example.org
 
@@ -106,9 +108,20 @@ enum MonitorSubcommand {
     },
     /// Explain why a trace was sampled, scored or skipped
     Why {
-        /// Id of the trace
+        /// Id of the trace, or the beginning of its id
         #[arg(value_name = "TRACE")]
         trace: String,
+        #[command(flatten)]
+        json: JsonOutputArg,
+    },
+    /// List decisions about traces, newest first
+    Decisions {
+        /// Name of the monitor
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Only decisions in this state, such as `scored`, `over_budget` or `judge_error`
+        #[arg(long, value_name = "STATE", value_parser = str::parse::<DecisionState>)]
+        state: Option<DecisionState>,
         #[command(flatten)]
         json: JsonOutputArg,
     },
@@ -275,8 +288,14 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
                     show::show_trace_decisions(&mut out, trace, &all)?;
                 }
             }
+            MonitorSubcommand::Decisions { name, state, json } => {
+                let all = target.decisions(name, *state, None).await?;
+                if !json.print_if_requested(&mut out, &all)? {
+                    show::show_decision_list(&mut out, &all)?;
+                }
+            }
             MonitorSubcommand::Disputed { name, json } => {
-                let all = target.disputed_decisions(name).await?;
+                let all = target.decisions(name, None, Some(true)).await?;
                 if !json.print_if_requested(&mut out, &all)? {
                     show::show_disputed_traces(&mut out, &all)?;
                 }

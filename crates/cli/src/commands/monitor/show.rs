@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
 use jurist_server::monitor::{
     ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorTrend, MonitorView,
@@ -167,13 +168,17 @@ pub fn show_daily_trend(
             .unwrap_or_default();
         let version = versions.name(&it.rubric_version);
         writeln!(out, "\x1b[1mrubric {version}\x1b[0m, judged by {}{of}", printable(&it.judge))?;
+        writeln!(
+            out,
+            "  day         scored of traces   mean [95 % interval]      interval for all days so far"
+        )?;
         for point in &it.points {
             let day = point.day.split('T').next().unwrap_or_default();
             let told = match (point.mean, point.interval) {
                 (Some(mean), Some((low, high))) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
                 _ => "not estimable".to_owned(),
             };
-            let so_far = point.sequence.map(|(low, high)| format!("   so far [{low:.3}, {high:.3}]"));
+            let so_far = point.sequence.map(|(low, high)| format!("   [{low:.3}, {high:.3}]"));
             writeln!(
                 out,
                 "  {day}  {:>6} of {:<8} {told}{}",
@@ -201,6 +206,10 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
             it.state.replace('_', " "),
             note.map(|note| format!(": {}", printable(note))).unwrap_or_default()
         )?;
+        if let Some(verdict) = it.verdict {
+            let score = it.score.map(|score| format!(", score {score:.2}")).unwrap_or_default();
+            writeln!(out, "  verdict {}{score}", verdict.as_str())?;
+        }
         writeln!(
             out,
             "  {}; stratum {}, sampled with probability {}",
@@ -224,6 +233,19 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
                 printable(&event.note)
             )?;
         }
+    }
+    Ok(())
+}
+
+pub fn show_decision_list(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
+    if all.is_empty() {
+        return writeln!(out, "no decision matches");
+    }
+    for it in all {
+        let verdict = it.verdict.map_or("–", VerdictStatus::as_str);
+        let score = it.score.map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"));
+        let state = it.state.replace('_', " ");
+        writeln!(out, "{}  {state:<16} {verdict:<8} {score:>5}  {}", it.decided, printable(&it.trace))?;
     }
     Ok(())
 }
@@ -252,10 +274,9 @@ pub fn show_rescore_plan(
     plan: &RescorePlan,
     versions: &VersionNames,
 ) -> std::io::Result<()> {
-    let price = plan.price.map_or_else(
-        || "unknown price".to_owned(),
-        |value| format!("about {:.2} dollars", (100.0 * value).ceil() / 100.0),
-    );
+    let price = plan
+        .price
+        .map_or_else(|| "unknown price".to_owned(), |price| format!("about {}", format_dollars(price)));
     writeln!(
         out,
         "{} of {}, {}, {price}, judged by rubric {}",
@@ -264,6 +285,16 @@ pub fn show_rescore_plan(
         plural(plan.n_calls, "call"),
         versions.name(&plan.rubric_version)
     )?;
+    if let (Some(price), Some(left)) = (plan.price, plan.budget_left)
+        && left < price
+    {
+        writeln!(
+            out,
+            "only {} of this month's budget are left, so some traces stay without a score; raise `budget` in the \
+             monitor's file and run `jurist monitor apply`, or raise the project's cap with `jurist spend cap`",
+            format_dollars(left)
+        )?;
+    }
     match &plan.id {
         Some(id) => {
             writeln!(out, "started {id}; `jurist monitor rescores {}` shows its progress", printable(name))
@@ -273,6 +304,11 @@ pub fn show_rescore_plan(
         }
         None => writeln!(out, "nothing was started; add --yes to start"),
     }
+}
+
+/// Dollars with two digits, or four for less than a dollar.
+fn format_dollars(amount: f64) -> String {
+    if amount < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
 pub fn show_rescore_results(

@@ -11,6 +11,7 @@ use jurist_server::monitor::{
 };
 use jurist_server::{App, Environment, ServerSettings, Work};
 use jurist_store::decisions::{DecisionFilter, DecisionState};
+use jurist_store::traces::TraceListFilter;
 use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
@@ -24,6 +25,9 @@ use crate::render;
 
 /// Traces of a list.
 const LISTED: usize = 200;
+
+/// Traces that are named when an id is ambiguous.
+const SHOWN_TRACES: usize = 5;
 
 pub enum MonitorBackend {
     Store { app: App, project: ProjectId },
@@ -237,33 +241,77 @@ impl MonitorBackend {
         }
     }
 
+    /// The decisions about a trace, which is named by its id or the beginning of its id.
     pub(super) async fn why(&self, trace: &str) -> anyhow::Result<Vec<DecisionView>> {
+        let trace = self.find_trace(trace).await?;
         match self {
             Self::Store { app, project } => {
-                Ok(monitor::explain_trace_decisions(&app.store, *project, &TraceId::new(trace)?).await?)
+                Ok(monitor::explain_trace_decisions(&app.store, *project, &TraceId::new(&trace)?).await?)
             }
             Self::Server(it) => {
-                let found = it.get(&format!("/traces/{}/decisions", encode_url_part(trace))).await?;
+                let found = it.get(&format!("/traces/{}/decisions", encode_url_part(&trace))).await?;
                 Ok(serde_json::from_value(found)?)
             }
         }
     }
 
-    pub(super) async fn disputed_decisions(&self, name: &str) -> anyhow::Result<Vec<DecisionView>> {
+    /// The id of the one trace whose id begins so; the text itself if there is none.
+    async fn find_trace(&self, start: &str) -> anyhow::Result<String> {
+        let ids: Vec<String> = match self {
+            Self::Store { app, project } => {
+                let filter =
+                    TraceListFilter { id_prefix: Some(start.to_owned()), ..TraceListFilter::default() };
+                let page = app.store.traces(*project, &filter, None, SHOWN_TRACES).await?;
+                page.items.into_iter().map(|head| head.id.to_string()).collect()
+            }
+            Self::Server(it) => {
+                let path = format!("/traces?limit={SHOWN_TRACES}&id_prefix={}", encode_url_part(start));
+                let page = it.get(&path).await?;
+                let items = page["items"].as_array().into_iter().flatten();
+                items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect()
+            }
+        };
+        match ids.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Ok(start.to_owned()),
+            several if several.iter().any(|id| id == start) => Ok(start.to_owned()),
+            several => {
+                anyhow::bail!("the ids of several traces begin with `{start}`: {}", several.join(", "))
+            }
+        }
+    }
+
+    /// The newest decisions with their verdicts: those in a state, those whose judges disagree, or all.
+    pub(super) async fn decisions(
+        &self,
+        name: &str,
+        state: Option<DecisionState>,
+        is_disputed: Option<bool>,
+    ) -> anyhow::Result<Vec<DecisionView>> {
         match self {
             Self::Store { app, project } => {
                 let found = find_monitor_by_name(&app.store, *project, name).await?;
-                let filter = DecisionFilter { is_disputed: Some(true), ..DecisionFilter::default() };
+                let filter = DecisionFilter { state, is_disputed, ..DecisionFilter::default() };
                 let page = app.store.decisions(*project, found.id, &filter, None, LISTED).await?;
-                Ok(page
-                    .items
-                    .iter()
-                    .map(|monitor_decision| DecisionView::new(monitor_decision, None))
-                    .collect())
+                let traces: Vec<String> =
+                    page.items.iter().map(|decision| decision.trace.to_string()).collect();
+                let mut verdicts = monitor::load_newest_verdicts(&app.store, *project, &traces).await?;
+                let view = |decision| {
+                    let mut view = DecisionView::new(decision, None);
+                    view.set_verdict(verdicts.remove(&(view.trace.clone(), found.name.clone())));
+                    view
+                };
+                Ok(page.items.iter().map(view).collect())
             }
             Self::Server(it) => {
-                let mut page: Json =
-                    get(it, name, &format!("/decisions?disputed=true&limit={LISTED}")).await?;
+                let mut query = format!("/decisions?limit={LISTED}");
+                if let Some(state) = state {
+                    let _ = write!(query, "&state={}", state.as_str());
+                }
+                if let Some(is_disputed) = is_disputed {
+                    let _ = write!(query, "&disputed={is_disputed}");
+                }
+                let mut page: Json = get(it, name, &query).await?;
                 Ok(serde_json::from_value(page["items"].take())?)
             }
         }

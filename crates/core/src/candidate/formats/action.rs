@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::candidate::trace::ToolCall;
 
-/// A call as text; what is in the brackets and is neither JSON nor `key=value` stands under `input`.
+/// A call as text; what is in the brackets and is neither JSON nor `key=value` is in `input`.
 pub(super) fn parse_action_call(text: &str) -> Option<ToolCall> {
     let text = text.trim();
     let open = text.find(['(', '['])?;

@@ -233,7 +233,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether nothing stands in it but names of who speaks.
+/// Whether it holds nothing but the names of speakers.
 fn has_only_speaker_names(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(has_only_speaker_names),

@@ -257,7 +257,7 @@ fn unwrap_otel_value(value: &Value) -> Value {
     }
 }
 
-/// JSON that stands in a text.
+/// JSON that is in a text.
 fn parse_embedded_json(value: &Value) -> Value {
     match value {
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),

@@ -6,7 +6,7 @@ use super::TestRules;
 use super::promptfoo_types::{PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
 use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
-use crate::check::CompiledCheck;
+use crate::check::{CompiledCheck, EmbeddingModel};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
@@ -47,7 +47,7 @@ pub(super) struct AssertionRules {
     /// Whether an assertion that fails fails the test.
     pub(super) gates: bool,
     /// The model that compares meanings where an assertion names none.
-    pub(super) embedding: Option<String>,
+    pub(super) embedding: Option<EmbeddingModel>,
     /// The test has a prompt for the judge, so that a rubric may say nothing.
     pub(super) has_prompt: bool,
     /// The tools that the providers of the test declare.
@@ -371,14 +371,13 @@ impl<'a> AssertionReader<'a> {
             cx.report(diagnostic);
             return None;
         };
+        let mut embedding = self.rules.embedding.clone().filter(|_| entry.name == "similar");
         if recipe.is_some() {
             self.asserted.n_judged += 1;
             self.judge(fields);
         } else if entry.name == "similar" && self.is_promptfoo() {
             let grader = fields.get("provider").and_then(|node| read_grader(cx, node));
-            self.rules.embedding = grader
-                .and_then(|grader| grader.embedding.or(grader.judge.model))
-                .or(self.rules.embedding.take());
+            embedding = grader.and_then(GraderSettings::into_embedding).or(embedding);
         } else {
             fields.ignores(&["provider"]);
         }
@@ -409,10 +408,11 @@ impl<'a> AssertionReader<'a> {
         if TOOL_CALL_TYPES.contains(&entry.name) {
             self.set_declared_tools(at, &mut method);
         }
-        if entry.name == "similar"
-            && let Some(model) = &self.rules.embedding
+        if let Some(EmbeddingModel { name, base_url }) = embedding
+            && !method.params.contains_key("model_name")
         {
-            method.params.entry("model_name").or_insert_with(|| Json::from(model.as_str()));
+            method.params.insert("model_name".to_owned(), Json::from(name));
+            method.params.extend(base_url.map(|base_url| ("base_url".to_owned(), Json::from(base_url))));
         }
         Some(if check.is_some() { CriterionKind::Check(method) } else { CriterionKind::Recipe(method) })
     }
@@ -500,7 +500,7 @@ impl<'a> AssertionReader<'a> {
                 Diagnostic::error(
                     Code::Unsupported,
                     fields.span("metric"),
-                    "a `metric` inside an `assert-set` beside `assertScoringFunction` is not supported",
+                    "a `metric` inside an `assert-set` together with `assertScoringFunction` is not supported",
                 )
                 .note("promptfoo gives it to the function; here the function gets those of the test itself")
                 .help("move the assertion out of the set"),
@@ -638,7 +638,7 @@ impl<'a> AssertionReader<'a> {
         Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
     }
 
-    /// How a set of AgentV combines its members; their own weights do not count beside it.
+    /// How a set of AgentV combines its members; their own weights do not count then.
     fn apply_aggregator(&mut self, node: &SourceNode, criteria: &mut [Criterion]) {
         let cx = self.cx;
         let Some(fields) = MappingReader::new(cx, node, "aggregator") else { return };
@@ -792,7 +792,7 @@ impl<'a> AssertionReader<'a> {
         Some(inner.unwrap_or(node))
     }
 
-    /// One text with `score_ranges` beside it.
+    /// One text with `score_ranges` next to it.
     fn read_ranged_question(&self, fields: &MappingReader<'_>) -> Option<CriterionKind> {
         fields
             .get("score_ranges")

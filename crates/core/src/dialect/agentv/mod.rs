@@ -28,7 +28,7 @@ use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{AgentSettings, Case, CaseMatrix, Suite, Workspace};
+use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, Suite, Workspace};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
@@ -377,8 +377,7 @@ fn read_agentv_case(
     let own_workspace = read_agentv_workspace(&fields);
     // Everybody else gets them filled in.
     let runs_script = |agentv_target: &AgentvTarget| {
-        let is_script = |kind: &&str| agentv_target.target.id.starts_with(*kind);
-        (rules == TestRules::Promptfoo && ["exec:", "file:", "python:"].iter().any(is_script))
+        (rules == TestRules::Promptfoo && agentv_target.target.is_program())
             || agentv_target.target.config.contains_key(TRANSFORM)
     };
     if options.transform.is_some()
@@ -419,7 +418,7 @@ fn read_agentv_case(
         labels: BTreeMap::new(),
         repeat: own_repeat.or(options.repeat).unwrap_or(defaults.repeat),
     };
-    Some(split_by_prompts(&case, targets, &asked))
+    Some(split_by_prompts(&case, targets, &asked, rules))
 }
 
 /// The tools that targets declare, once for each that does.
@@ -488,7 +487,12 @@ fn report_unknown_prompts(
 }
 
 /// The case with its prompts; several cases where targets are given different ones.
-fn split_by_prompts(case: &Case, targets: Vec<AgentvTarget>, asked: &[FilledPrompt]) -> Vec<Case> {
+fn split_by_prompts(
+    case: &Case,
+    targets: Vec<AgentvTarget>,
+    asked: &[FilledPrompt],
+    rules: TestRules,
+) -> Vec<Case> {
     let prompts_of = |target: &AgentvTarget| -> Vec<usize> {
         let is_asked = |prompt: &FilledPrompt| {
             target.prompts.is_empty() || target.prompts.iter().any(|name| prompt.names.contains(name))
@@ -514,10 +518,13 @@ fn split_by_prompts(case: &Case, targets: Vec<AgentvTarget>, asked: &[FilledProm
             case.name = format!("{} [{}]", case.name, names.join(", "));
         }
         case.targets = targets.into_iter().map(|target| target.target).collect();
+        if rules == TestRules::Promptfoo && prompts.iter().any(|at| asked[*at].is_chat()) {
+            pass_chat_as_json(&mut case.targets);
+        }
         match prompts.as_slice() {
             [] => {}
             [only] => asked[*only].set(&mut case),
-            several => case.matrix.prompts = several.iter().map(|at| asked[*at].text.clone()).collect(),
+            several => case.matrix.prompts = several.iter().map(|at| asked[*at].in_matrix()).collect(),
         }
         let Ok(()) = case.try_for_each_template(&mut |text| {
             escape_rows(text);
@@ -526,6 +533,14 @@ fn split_by_prompts(case: &Case, targets: Vec<AgentvTarget>, asked: &[FilledProm
         case
     });
     cases.collect()
+}
+
+/// promptfoo passes a conversation to a program as the JSON text of its messages.
+fn pass_chat_as_json(targets: &mut [CaseTarget]) {
+    for target in targets.iter_mut().filter(|target| target.is_program()) {
+        let (key, value) = (CaseTarget::CHAT_FORMAT, CaseTarget::CHAT_AS_JSON);
+        target.config.insert(key.to_owned(), Json::from(value));
+    }
 }
 
 /// A suite's texts name the fields of rows. This dialect has none, so that `{{ row.x }}` is text.

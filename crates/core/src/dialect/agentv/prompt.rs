@@ -6,13 +6,13 @@ use regex::Regex;
 use serde_json::{Map, Value as Json};
 
 use super::{AgentvTestDefaults, AgentvTestOptions, TestRules};
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, read_chat};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::{native, promptfoo};
 use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode};
-use crate::suite::Case;
+use crate::suite::{Case, MatrixPrompt};
 use crate::template;
 
 /// One prompt to run: text, or a conversation.
@@ -21,17 +21,28 @@ pub(in crate::dialect) struct AgentvPrompt {
     node: SourceNode,
     /// Its id, label and file, by which tests and providers choose prompts.
     names: Vec<String>,
+    /// Its name in the names of cases; its number by default.
+    label: Option<String>,
     /// The node is the path of a script whose function makes the prompt.
     is_script: bool,
 }
 
 impl AgentvPrompt {
     pub(in crate::dialect) fn with_names(node: SourceNode, names: Vec<String>) -> Self {
-        Self { node, names, is_script: false }
+        Self { node, names, label: None, is_script: false }
     }
 
     pub(in crate::dialect) fn script(node: SourceNode, names: Vec<String>) -> Self {
-        Self { node, names, is_script: true }
+        Self { node, names, label: None, is_script: true }
+    }
+
+    /// The same prompt with this label, or with its own where there is none.
+    pub(in crate::dialect) fn with_label(self, label: Option<&str>) -> Self {
+        Self { label: label.map(str::to_owned).or(self.label), ..self }
+    }
+
+    pub(in crate::dialect) fn label(&self) -> Option<&str> {
+        self.label.as_deref()
     }
 
     /// Whether a test or provider means it; `name:*` stands for all names that begin so.
@@ -47,11 +58,22 @@ impl AgentvPrompt {
 pub(super) struct FilledPrompt {
     pub(super) text: String,
     pub(super) names: Vec<String>,
+    label: Option<String>,
 }
 
 impl FilledPrompt {
     pub(super) fn set(&self, case: &mut Case) {
         case.candidate.set_prompt(self.text.clone());
+    }
+
+    /// The same as one of several prompts.
+    pub(super) fn in_matrix(&self) -> MatrixPrompt {
+        MatrixPrompt { label: self.label.clone(), text: self.text.clone() }
+    }
+
+    /// Whether it is the messages of a conversation.
+    pub(super) fn is_chat(&self) -> bool {
+        read_chat(&template::resolve_escapes(&self.text)).is_some()
     }
 }
 
@@ -282,7 +304,7 @@ pub(super) fn read_agentv_candidate(
     let asked: Vec<FilledPrompt> = asked
         .filter_map(|prompt| {
             let text = filled_prompt(cx, prompt, &vars, (options, defaults.rules), fields)?;
-            Some(FilledPrompt { text, names: prompt.names.clone() })
+            Some(FilledPrompt { text, names: prompt.names.clone(), label: prompt.label.clone() })
         })
         .collect();
     let keys = ["input", "provider_output", "providerOutput", "output"];

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::TestRules;
+use crate::check::EmbeddingModel;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
@@ -39,10 +40,16 @@ impl AgentvTarget {
 #[derive(Clone, Default)]
 pub(super) struct GraderSettings {
     pub(super) judge: Judge,
-    pub(super) embedding: Option<String>,
+    pub(super) embedding: Option<EmbeddingModel>,
 }
 
 impl GraderSettings {
+    /// The model for embeddings: the one that is named for them, or else the only one.
+    pub(super) fn into_embedding(self) -> Option<EmbeddingModel> {
+        let Judge { model, base_url, .. } = self.judge;
+        self.embedding.or_else(|| Some(EmbeddingModel { name: model?, base_url }))
+    }
+
     /// These settings, with what they leave open taken from `default`.
     pub(super) fn or(self, default: &Self) -> Self {
         Self {
@@ -115,7 +122,7 @@ pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderS
         let text = node.get("text").or(rest.map().filter(|entries| !entries.is_empty()).map(|_| &rest));
         let text = text.and_then(|node| read_grader(cx, node)).unwrap_or_default();
         let embedding = node.get("embedding").and_then(|node| read_grader(cx, node));
-        let embedding = embedding.and_then(|grader| grader.judge.model);
+        let embedding = embedding.and_then(GraderSettings::into_embedding);
         return Some(GraderSettings { embedding, ..text });
     }
     let (id, inner) = match entries {
@@ -172,7 +179,7 @@ fn grader_of_target(target: &CaseTarget) -> GraderSettings {
     let model = text(&["model", "deployment"]).filter(|_| !target.id.contains([':', '/']));
     let judge = Judge {
         model: Some(model.map_or_else(|| target.id.clone(), |model| format!("{}:{model}", target.id))),
-        base_url: text(&["base_url", "apiBaseUrl", "endpoint"]),
+        base_url: target.base_url(),
         temperature: number(&["temperature"]),
         max_tokens: number(&["max_tokens", "max_output_tokens", "max_completion_tokens"])
             .map(|number| number as u32),

@@ -132,7 +132,7 @@ pub(super) fn read_shares_scheme(fields: &MappingReader<'_>) -> Option<SchemeKin
     grid_of(cx, criteria, &rating, &spot)
 }
 
-/// How sure somebody is of another answer.
+/// How sure an annotator is of another answer.
 pub(super) fn read_confidence_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
     fields.knows(&["target_schema", "slider_min", "slider_max", "sequential_key_binding"]);
     if fields.word("scale_type", &[("likert", false), ("slider", true)]) == Some(true) {
@@ -311,7 +311,7 @@ fn read_pair_scale(fields: &MappingReader<'_>, name: Option<&str>) -> Option<Sch
     one_row(fields, name, &rating)
 }
 
-/// What somebody says for a preference: reasons to choose from, and a text.
+/// The reasons of an annotator for a preference: reasons to choose from, and a text.
 fn read_justification(fields: &MappingReader<'_>) -> Vec<SchemePart> {
     let required = fields.bool("required");
     let placeholder = fields.text("rationale_placeholder");

@@ -5,6 +5,7 @@ mod derived;
 mod display;
 mod endpoint;
 mod evaluators;
+mod known_answers;
 mod schemes;
 mod slider;
 
@@ -18,6 +19,7 @@ use conditions::read_show_conditions;
 use display::{check_shown_fields, fill_trace_fields, read_item_display};
 use endpoint::read_task_judge;
 use evaluators::evaluators;
+use known_answers::find_impossible_answer;
 use schemes::{read_annotation_schemes, rubric_eval};
 
 use super::context::{Context, tidy};
@@ -344,6 +346,7 @@ fn read_quality_checks(fields: &MappingReader<'_>, annotation: &mut AnnotationTa
             annotation,
         );
     }
+    let mut frequencies = Vec::new();
     for (key, purpose, answers) in [
         ("attention_checks", KnownItemPurpose::Attention, "expected_answer"),
         ("gold_standards", KnownItemPurpose::Gold, "gold_label"),
@@ -352,7 +355,7 @@ fn read_quality_checks(fields: &MappingReader<'_>, annotation: &mut AnnotationTa
         let enabled = inner.bool("enabled").unwrap_or(true);
         let file = inner.get("items_file").filter(|_| enabled);
         let every = inner.integer("frequency", 1..=1_000_000).and_then(|integer| u32::try_from(integer).ok());
-        annotation.check_every = annotation.check_every.into_iter().chain(every).min();
+        frequencies.extend(every.map(|every| CheckFrequency { every, span: inner.span("frequency") }));
         if let Some(seconds) = inner.number_in("min_response_time", 0.0..=86_400.0) {
             annotation.min_seconds = Some(seconds);
         }
@@ -361,6 +364,25 @@ fn read_quality_checks(fields: &MappingReader<'_>, annotation: &mut AnnotationTa
         inner.finish();
         read_known_items(cx, file, purpose, (answers, "items"), annotation);
     }
+    annotation.check_every = choose_check_frequency(cx, &frequencies);
+}
+
+/// Number of items between two checks, as one key of the file says it.
+struct CheckFrequency {
+    every: u32,
+    span: SourceSpan,
+}
+
+/// Attention and gold items share one frequency: the smallest. Larger ones are reported.
+fn choose_check_frequency(cx: &Context<'_>, frequencies: &[CheckFrequency]) -> Option<u32> {
+    let smallest = frequencies.iter().map(|frequency| frequency.every).min()?;
+    for frequency in frequencies.iter().filter(|frequency| smallest < frequency.every) {
+        let message = format!("`frequency: {}` has no effect", frequency.every);
+        let note =
+            format!("attention and gold items share one frequency; the smaller one, {smallest}, is used");
+        cx.report(Diagnostic::warning(Code::NoEffect, frequency.span, message).note(note));
+    }
+    Some(smallest)
 }
 
 /// Rows with what is right about them.
@@ -396,6 +418,15 @@ fn read_known_items(
             answers.keys().find(|name| !annotation.schemes.iter().any(|scheme| scheme.name == **name))
         {
             bad(format!("answers `{name}`, and there is no such scheme"));
+            return;
+        }
+        let impossible = answers.iter().find_map(|(name, expected)| {
+            let scheme = annotation.schemes.iter().find(|scheme| scheme.name == *name)?;
+            let why = find_impossible_answer(scheme, expected)?;
+            Some(format!("has an answer to `{name}` that no annotator can give: {why}"))
+        });
+        if let Some(why) = impossible {
+            bad(why);
             return;
         }
         let id = row.get(&id_key).or_else(|| row.get("id")).filter(|row| !row.is_null()).cloned();

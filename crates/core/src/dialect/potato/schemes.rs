@@ -155,7 +155,7 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
     Some(schemes.collect())
 }
 
-/// The help beside a question: its tooltip, and those of its labels, as lines.
+/// The help next to a question: its tooltip, and those of its labels, as lines.
 fn read_help(fields: &MappingReader<'_>) -> Vec<String> {
     let cx = fields.cx;
     let mut help = Vec::from_iter(fields.text("tooltip"));
@@ -175,7 +175,7 @@ fn join_help(description: Option<String>, help: Vec<String>) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A choice that leaves room for an answer of one's own: a text beside it.
+/// A choice that leaves room for an answer of one's own: a text next to it.
 fn read_free_response(fields: &MappingReader<'_>) -> Option<SchemePart> {
     const QUESTION: &str = "Another answer, in your own words";
     let node = fields.get("has_free_response")?;
@@ -495,7 +495,7 @@ pub(super) fn grid_of(
     Some(SchemeKind::Rubric { rubric: Arc::new(rubric), overall: None, notes: None, may_skip: true })
 }
 
-/// A text that stands in a list for the second time.
+/// A text that is in a list for the second time.
 fn find_repeated_text(texts: &[String]) -> Option<&String> {
     texts.iter().enumerate().find(|(at, text)| texts[..*at].contains(text)).map(|at| at.1)
 }
@@ -555,7 +555,7 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
     Some(SchemeKind::Choice { labels, dropdown, many })
 }
 
-/// Limits on an answer, which nobody enforces here; one that excludes nothing is fine.
+/// Limits on an answer, which Jurist does not enforce; one that excludes nothing is fine.
 fn refuse_limits(fields: &MappingReader<'_>, limits: &[(&'static str, i64)]) {
     for (key, free) in limits {
         let excludes = |node: &SourceNode| node.text().and_then(|text| text.parse().ok()) != Some(*free);

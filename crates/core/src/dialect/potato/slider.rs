@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::fields::MappingReader;
 use crate::suite::SchemeKind;
 
-/// Most points that somebody can choose from with a handle.
+/// Most points that an annotator can choose from with a handle.
 const MOST_POINTS: i64 = 101;
 
 pub(super) fn read_slider_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {

@@ -143,7 +143,7 @@ fn find_red_team(node: &SourceNode) -> Option<SourceSpan> {
 /// References that lead to each other end here.
 const MAX_REFERENCE_DEPTH: usize = 32;
 
-/// Replaces `{$ref: '#/path'}` by what the file has there; keys beside it replace what is found.
+/// Replaces `{$ref: '#/path'}` by what the file has there; keys next to it replace what is found.
 fn resolve_references(cx: &Context<'_>, node: &mut SourceNode, root: &SourceNode, depth: usize) {
     let pointer = node.get("$ref").and_then(SourceNode::text).and_then(|text| text.strip_prefix("#/"));
     if let Some(pointer) = pointer {

@@ -20,13 +20,33 @@ const REGISTRIES: [&str; 4] = ["langfuse://", "portkey://", "helicone://", "pack
 
 /// All prompts of a file, in order.
 pub(in crate::dialect) fn read_promptfoo_prompts(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt> {
+    number_equal_labels(read_all_prompts(cx, node))
+}
+
+/// Adds a number to labels that several prompts have, such as the name of their file, so that cases differ in name.
+fn number_equal_labels(prompts: Vec<AgentvPrompt>) -> Vec<AgentvPrompt> {
+    let labels: Vec<Option<String>> =
+        prompts.iter().map(|prompt| prompt.label().map(str::to_owned)).collect();
+    let number = |(at, prompt): (usize, AgentvPrompt)| {
+        let count = |some: &[Option<String>]| some.iter().filter(|other| **other == labels[at]).count();
+        match &labels[at] {
+            Some(label) if 1 < count(&labels) => {
+                prompt.with_label(Some(&format!("{label} {}", count(&labels[..=at]))))
+            }
+            _ => prompt,
+        }
+    };
+    prompts.into_iter().enumerate().map(number).collect()
+}
+
+fn read_all_prompts(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt> {
     match &node.shape {
-        NodeShape::Scalar(_) => read_prompt_text(cx, node, &[]),
+        NodeShape::Scalar(_) => read_prompt_text(cx, node, &[], None),
         NodeShape::List(items) => items
             .iter()
             .flat_map(|item| match &item.shape {
                 NodeShape::Map(_) => read_prompt_mapping(cx, item),
-                _ => read_prompt_text(cx, item, &[]),
+                _ => read_prompt_text(cx, item, &[], None),
             })
             .collect(),
         // An old form: files, each with its label.
@@ -34,8 +54,8 @@ pub(in crate::dialect) fn read_promptfoo_prompts(cx: &Context<'_>, node: &Source
             .iter()
             .flat_map(|entry| {
                 let path = text_node(entry.key.as_str(), entry.key_span);
-                let label = entry.value.text().map(str::to_owned);
-                read_prompt_text(cx, &path, &Vec::from_iter(label))
+                let label = entry.value.text();
+                read_prompt_text(cx, &path, &Vec::from_iter(label.map(str::to_owned)), label)
             })
             .collect(),
     }
@@ -48,17 +68,23 @@ fn read_prompt_mapping(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt>
         ["id", "label"].into_iter().filter_map(|key| fields.get(key)?.text().map(str::to_owned)).collect();
     let raw = fields.any(&["raw", "prompt", "messages", "content"]);
     let file = fields.any(&["file", "path"]);
+    let own = |key: &'static str| fields.get(key)?.text().filter(|text| !text.is_empty());
+    // An `id` may also be the prompt itself or its file.
+    let is_name = |id: &&str| (raw.is_some() || file.is_some()) && file_path(id).is_none();
+    let label = own("label").or_else(|| own("id").filter(is_name));
     fields.knows(&["display", "role"]);
     fields.ignores(&["config"]);
     fields.refuses(&["function", "prefix", "suffix"]);
     let prompts = match (raw, file, fields.get("id")) {
-        (Some(raw), _, _) if raw.text().is_none() => vec![AgentvPrompt::with_names(raw.clone(), names)],
-        (Some(raw), _, _) => read_prompt_text(cx, raw, &names),
+        (Some(raw), _, _) if raw.text().is_none() => {
+            vec![AgentvPrompt::with_names(raw.clone(), names).with_label(label)]
+        }
+        (Some(raw), _, _) => read_prompt_text(cx, raw, &names, label),
         (None, Some(path), _) => match path.text() {
-            Some(text) => read_prompt_text(cx, &text_node(with_scheme(text), path.span), &names),
+            Some(text) => read_prompt_text(cx, &text_node(with_scheme(text), path.span), &names, label),
             None => Vec::new(),
         },
-        (None, None, Some(id)) => read_prompt_text(cx, id, &names),
+        (None, None, Some(id)) => read_prompt_text(cx, id, &names, label),
         (None, None, None) => {
             fields.missing("raw");
             Vec::new()
@@ -72,11 +98,16 @@ fn with_scheme(path: &str) -> String {
     if path.starts_with("file://") { path.to_owned() } else { format!("file://{path}") }
 }
 
-/// A text, or the path of a file.
-fn read_prompt_text(cx: &Context<'_>, node: &SourceNode, names: &[String]) -> Vec<AgentvPrompt> {
+/// A text, or the path of a file. Without a `label`, the prompts of a file have its name.
+fn read_prompt_text(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    names: &[String],
+    label: Option<&str>,
+) -> Vec<AgentvPrompt> {
     let Some(text) = node.text() else {
         if node.list().is_some() {
-            return vec![AgentvPrompt::with_names(node.clone(), names.to_vec())];
+            return vec![AgentvPrompt::with_names(node.clone(), names.to_vec()).with_label(label)];
         }
         cx.wrong_type(node, "prompts", "text, a file or a conversation");
         return Vec::new();
@@ -98,11 +129,11 @@ fn read_prompt_text(cx: &Context<'_>, node: &SourceNode, names: &[String]) -> Ve
             return Vec::new();
         }
         let names = if names.is_empty() { vec![text.to_owned()] } else { names.to_vec() };
-        return vec![AgentvPrompt::script(node.clone(), names)];
+        return vec![AgentvPrompt::script(node.clone(), names).with_label(label)];
     }
     let Some(path) = file_path(text) else {
         let names = if names.is_empty() { vec![text.to_owned()] } else { names.to_vec() };
-        return vec![AgentvPrompt::with_names(node.clone(), names)];
+        return vec![AgentvPrompt::with_names(node.clone(), names).with_label(label)];
     };
     let path = cx.expand_path(path, node.span);
     let mut names = names.to_vec();
@@ -110,13 +141,16 @@ fn read_prompt_text(cx: &Context<'_>, node: &SourceNode, names: &[String]) -> Ve
     names.push(path.clone());
     if path.contains(['*', '?']) {
         let files = rows::find_files(cx, &path, node.span);
-        return files.into_iter().flat_map(|file| read_prompt_file(cx, file, node.span, &names)).collect();
+        let read = |file| read_prompt_file(cx, file, node.span, (&names, label));
+        return files.into_iter().flat_map(read).collect();
     }
     if is_script(&path) {
-        return vec![AgentvPrompt::script(text_node(path, node.span), names)];
+        let label = label.or_else(|| path.rsplit('/').next()).map(str::to_owned);
+        let script = AgentvPrompt::script(text_node(path, node.span), names);
+        return vec![script.with_label(label.as_deref())];
     }
     let file = cx.find(&path, node.span);
-    file.map(|file| read_prompt_file(cx, file, node.span, &names)).unwrap_or_default()
+    file.map(|file| read_prompt_file(cx, file, node.span, (&names, label))).unwrap_or_default()
 }
 
 /// The path that a text is, if it is one.
@@ -142,21 +176,23 @@ fn read_prompt_file(
     cx: &Context<'_>,
     file: FileId,
     asked: SourceSpan,
-    names: &[String],
+    (names, label): (&[String], Option<&str>),
 ) -> Vec<AgentvPrompt> {
     let path = cx.path_of(file);
     let text = cx.text_of(file);
     let extension =
         path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let of_text =
-        |text: &str| AgentvPrompt::with_names(text_node(cx.escape_file(text), asked), names.to_vec());
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let label = label.or(name.as_deref());
+    let of_node = |node: SourceNode| AgentvPrompt::with_names(node, names.to_vec()).with_label(label);
+    let of_text = |text: &str| of_node(text_node(cx.escape_file(text), asked));
     match extension.as_str() {
         "txt" => split_prompts(&text).iter().map(|text| of_text(text)).collect(),
         "jsonl" => text.lines().filter(|line| !line.trim().is_empty()).map(of_text).collect(),
-        "csv" => read_prompt_table(cx, file, asked, names),
+        "csv" => read_prompt_table(cx, file, asked, (names, label)),
         // With conditions and loops in it, a file need not be JSON before they are carried out.
         "json" | "yaml" | "yml" => match cx.parse_quietly(file) {
-            Some(node) if node.text().is_none() => vec![AgentvPrompt::with_names(node, names.to_vec())],
+            Some(node) if node.text().is_none() => vec![of_node(node)],
             Some(_) | None => vec![of_text(&text)],
         },
         _ => vec![of_text(&text)],
@@ -177,16 +213,16 @@ fn split_prompts(text: &str) -> Vec<String> {
     joined.filter(|prompt| !prompt.is_empty()).collect()
 }
 
-/// A prompt per row: the column `prompt`, with `label` beside it, or the only column.
+/// A prompt per row: the column `prompt`, with `label` next to it, or the only column.
 fn read_prompt_table(
     cx: &Context<'_>,
     file: FileId,
     asked: SourceSpan,
-    names: &[String],
+    (names, label): (&[String], Option<&str>),
 ) -> Vec<AgentvPrompt> {
     let text = cx.text_of(file);
     let of_text = |text: &str, names: Vec<String>| {
-        AgentvPrompt::with_names(text_node(cx.escape_file(text), asked), names)
+        AgentvPrompt::with_names(text_node(cx.escape_file(text), asked), names).with_label(label)
     };
     if !text.contains(',') {
         let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
@@ -201,7 +237,9 @@ fn read_prompt_table(
         .iter()
         .filter_map(|row| {
             let prompt = cell(row, "prompt").filter(|prompt| !prompt.is_empty())?;
-            Some(of_text(&prompt, names.iter().cloned().chain(cell(row, "label")).collect()))
+            let own = cell(row, "label").filter(|label| !label.is_empty());
+            let names = names.iter().cloned().chain(own.clone()).collect();
+            Some(of_text(&prompt, names).with_label(own.as_deref()))
         })
         .collect();
     if prompts.is_empty() {
@@ -230,6 +268,19 @@ mod tests {
         ] {
             assert_eq!(file_path(text), path, "{text}");
         }
+    }
+
+    #[test]
+    fn a_label_of_several_prompts_gets_a_number() {
+        let file = crate::source::Sources::default().add("p.yaml", "x".into());
+        let span = SourceSpan { file, start: 0, end: 0 };
+        let prompt = |label: Option<&str>| {
+            AgentvPrompt::with_names(text_node("x", span), Vec::new()).with_label(label)
+        };
+        let prompts = [Some("a.txt"), None, Some("short"), Some("a.txt"), None].map(prompt);
+        let numbered = number_equal_labels(prompts.into());
+        let labels: Vec<Option<&str>> = numbered.iter().map(AgentvPrompt::label).collect();
+        assert_eq!(labels, [Some("a.txt 1"), None, Some("short"), Some("a.txt 2"), None]);
     }
 
     #[test]

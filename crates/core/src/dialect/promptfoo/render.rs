@@ -12,7 +12,7 @@ use crate::source::{NodeShape, SourceNode, SourceSpan};
 use crate::suite::is_name;
 use crate::template;
 
-/// Keys whose texts are filled in by somebody else, later.
+/// Keys whose texts are filled in later, by other code.
 const LATER: [&str; 9] = [
     "rubricPrompt",
     "rubric_prompt",

@@ -18,7 +18,7 @@ const STEP: usize = 300;
 /// From how many bytes on a text gets a box of its own to scroll in.
 const LONG: usize = 1500;
 
-/// A trace of no more steps is shown even beside a response.
+/// A trace of no more steps is shown even together with a response.
 const SHORT: usize = 6;
 
 /// So many documents are shown, and so many files of a step.
@@ -108,7 +108,7 @@ fn read_by_judge(trace: &Trace) -> String {
     render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS)
 }
 
-/// What somebody else said to an agent is not its own, so no evidence stands in it.
+/// What others said to an agent is not its own, so it holds no evidence.
 fn is_agent_step(step: &TraceStep) -> bool {
     !matches!(step.role, StepRole::User | StepRole::System)
 }
@@ -237,7 +237,7 @@ fn render_trace_step(at: usize, step: &TraceStep, quotes: &mut Quotes<'_>, most:
         out.push_str(&render_tool_call(&part(&format!("call.{}", nth + 1)), call, quotes, most));
     }
     for (nth, result) in step.results.iter().enumerate() {
-        let (class, word) = if result.error { ("result broke", "error") } else { ("result", "result") };
+        let (class, word) = if result.error { ("result failed", "error") } else { ("result", "result") };
         let name = result
             .name
             .as_deref()

@@ -11,7 +11,7 @@ use crate::run::{CaseResult, Run};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mean {
     pub name: CriterionName,
-    /// On 0..=1, best is 1; absent when nobody could score it.
+    /// On 0..=1, best is 1; absent when no grader could score it.
     pub mean: Option<f64>,
     /// How many cases it was scored in; the trials of one are one.
     pub n: usize,

@@ -17,13 +17,13 @@ use self::criteria::{Mean, find_rubric_question, worth};
 use self::text::{Quotes, clip_to_bytes};
 use super::score_text::{Rubrics, criterion_scale_bounds, format_native_score, parse_run_rubrics};
 use super::{
-    RunTally, case_notes, gates, join_grader_names, mean_run_score, outcome_text, status_word,
-    variant_in_words, with_evidence,
+    RunTally, case_notes, gates, join_grader_names, mean_run_score, outcome_text, variant_in_words,
+    with_evidence,
 };
 use crate::chart::{
     Chart, ChartMedium, Distribution, DistributionLayer, MeasuredValue, Radar, RadarSeries, Tone, palette,
 };
-use crate::grade::{Outcome, Spend, Time, Usd, Value, VerdictStatus};
+use crate::grade::{Grade, Outcome, Spend, Time, Usd, Value, VerdictStatus};
 use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, NotGraded, Run};
@@ -86,7 +86,7 @@ fn build_page_json(run: &Run) -> Json {
         "decided": plural(tally.passed + tally.failed, "decided case"),
         "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
         "took": outcome_text::run_duration_seconds(run).map(format_duration),
-        "cost": run.spend.cost.map(|cost| cost.to_string()),
+        "cost": outcome_text::format_run_cost(run),
         "origin": run.provenance.line(), "ci_url": run.provenance.ci_url,
         "tokens": format_token_usage(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
@@ -133,7 +133,7 @@ impl HtmlPageContext<'_> {
             self.run.results.iter().filter_map(|result| self.run.pass_mark(&result.rubric)).collect();
         marks.sort_by(f64::total_cmp);
         marks.dedup();
-        if let [mark] = marks[..] { Some(mark) } else { None }
+        if let [mark] = marks[..] { Some(mark).filter(|mark| 0.0 < *mark) } else { None }
     }
 
     fn criteria(&self) -> Json {
@@ -161,7 +161,7 @@ impl HtmlPageContext<'_> {
             json!({
                 "version": version.as_str(), "short": version.short(),
                 "description": rubric.and_then(|rubric| rubric.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
-                "mark": self.run.pass_mark(version),
+                "mark": self.run.shown_pass_mark(version),
                 "n": self.run.results.iter().filter(|result| result.rubric == *version).count(),
             })
         };
@@ -176,9 +176,9 @@ impl HtmlPageContext<'_> {
         let mut quotes = Quotes::new(at + 1, &result.grades, hue);
         let task = candidate::render_task_part(&result.material, self.room);
         let parts = candidate::render_candidate_parts(&result.material, &mut quotes, self.room);
-        let mark = self.run.pass_mark(&result.rubric);
+        let mark = self.run.shown_pass_mark(&result.rubric);
         json!({
-            "at": at + 1, "name": clip_to_bytes(&result.case, 300), "status": status_word(verdict.status), "open": open,
+            "at": at + 1, "name": clip_to_bytes(&result.case, 300), "status": verdict.status.as_str(), "open": open,
             "candidate": (result.candidate != result.case).then(|| clip_to_bytes(&result.candidate, 300)),
             "score": format_native_score(result, rubric),
             "unit": verdict.score.map(|score| format!("{score:.2}")),
@@ -187,9 +187,9 @@ impl HtmlPageContext<'_> {
             "low": self.falls_short(result), "why": explain_verdict(result), "gates": gates(Some(self.run), result),
             "notes": case_notes(result),
             "panel": result.panel.as_ref().and_then(|panel| panel.why.as_deref()),
-            "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": result.spend.cost.map(|cost| cost.to_string()),
+            "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": outcome_text::format_known_cost(result.spend),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
-            "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
+            "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache && result.spend.cost != Some(Usd::default()), "took": agent_took(result),
             "rubric": result.rubric.short(),
             "path": path::draw(rubric, &verdict.path),
             "rows": self.rows(result, &quotes), "task": task, "parts": parts,
@@ -241,7 +241,7 @@ impl HtmlPageContext<'_> {
         let mark = criterion
             .and_then(|criterion| criterion.threshold)
             .or_else(|| self.run.pass_mark(&result.rubric));
-        let (kind, told) = outcome_kind_and_text(&grade.outcome, criterion);
+        let (kind, told) = outcome_kind_and_text(grade, criterion);
         let told = with_evidence(grade, told);
         // A broken grader's detail is often its reason as well.
         let reason = Some(grade.reason.as_str()).filter(|text| !told.ends_with(text)).unwrap_or_default();
@@ -258,21 +258,22 @@ impl HtmlPageContext<'_> {
             "points": points.collect::<Vec<_>>(),
             "more_points": grade.points.len().saturating_sub(MOST_POINTS),
             "more_quotes": n_quotes.saturating_sub(quotes.n_of(at)),
-            "cost": grade.spend.cost.map(|cost| cost.to_string()), "time": grade.time.map(format_utc_seconds),
+            "cost": outcome_text::format_known_cost(grade.spend), "time": grade.time.map(format_utc_seconds),
             "failures": grade.attempts.iter().take(5).map(|attempt| variant_in_words(&attempt.failure)).collect::<Vec<_>>().join(", "),
         })
     }
 }
 
 /// What came of asking, as a kind for the eye and in words.
-fn outcome_kind_and_text(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
+fn outcome_kind_and_text(grade: &Grade, criterion: Option<&Criterion>) -> (&'static str, String) {
+    let outcome = &grade.outcome;
     match outcome {
         Outcome::Scored { value, .. } => ("scored", format_answer_value(value, criterion)),
         Outcome::NotApplicable | Outcome::Abstained { .. } => {
             ("other", outcome_text::format_outcome(outcome))
         }
         Outcome::Failed { .. } => ("error", outcome_text::format_outcome(outcome)),
-        Outcome::Deferred { .. } => ("deferred", outcome_text::format_outcome(outcome)),
+        Outcome::Deferred { .. } => ("deferred", outcome_text::format_grade_outcome(grade)),
     }
 }
 
@@ -351,7 +352,7 @@ fn judge_rows(run: &Run) -> Vec<Json> {
         }
     }
     let row = |(name, kind, n, spend): (String, String, usize, Spend)| {
-        let cost = spend.cost.map(|usd| usd.to_string());
+        let cost = outcome_text::format_known_cost(spend);
         json!({ "name": clip_to_bytes(&name, 200), "kind": kind, "n": n, "cost": cost, "tokens": format_token_usage(spend) })
     };
     rows.into_iter().take(100).map(row).collect()

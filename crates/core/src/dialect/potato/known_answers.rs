@@ -1,0 +1,165 @@
+//! Known answers of training, gold and attention items, compared with what their question allows.
+
+use serde_json::Value as Json;
+
+use crate::rubric::Value;
+use crate::suite::{Scheme, SchemeKind};
+
+/// Why no annotator can give this answer to a scheme; `None` if the answer is possible.
+pub(super) fn find_impossible_answer(scheme: &Scheme, expected: &Json) -> Option<String> {
+    match expected {
+        Json::Array(labels) => find_impossible_labels(&scheme.kind, labels),
+        Json::Object(rows) => {
+            rows.iter().find_map(|(row, value)| find_impossible_value(&scheme.kind, row, value))
+        }
+        value => find_impossible_value(&scheme.kind, &scheme.name, value),
+    }
+}
+
+/// A list is the answer to a question of several labels.
+fn find_impossible_labels(kind: &SchemeKind, expected: &[Json]) -> Option<String> {
+    let SchemeKind::Choice { labels, many, .. } = kind else {
+        return Some("a list is the answer to a `multiselect` only".to_owned());
+    };
+    if !many && expected.len() != 1 {
+        return Some(format!("one label is expected, and there are {}", expected.len()));
+    }
+    expected.iter().find_map(|label| match label.as_str() {
+        Some(text) => find_unknown_label(text, labels.iter()),
+        None => Some(format!("{label} is not a label")),
+    })
+}
+
+/// `row` is a criterion, the number of a step, or the name of a scheme that asks one thing.
+fn find_impossible_value(kind: &SchemeKind, row: &str, expected: &Json) -> Option<String> {
+    let Ok(value) = serde_json::from_value::<Value>(expected.clone()) else {
+        return Some(format!("{expected} is not a label or a number"));
+    };
+    // Answers are compared as texts, so that a file may write a label as a number, or the other way round.
+    let text = value.to_string();
+    match kind {
+        SchemeKind::Text { .. } => None,
+        SchemeKind::Choice { labels, .. } => find_unknown_label(&text, labels.iter()),
+        SchemeKind::Pairwise { labels, tie_label, .. } => {
+            find_unknown_label(&text, labels.iter().chain(tie_label))
+        }
+        SchemeKind::Likert { size, .. } => find_off_scale(&text, 1, i64::from(*size), 1),
+        SchemeKind::Slider { min, max, step, .. } => find_off_scale(&text, *min, *max, *step),
+        SchemeKind::Trajectory(trajectory) => match row.parse::<usize>() {
+            Ok(1..) => find_unknown_label(&text, trajectory.marks.iter()),
+            _ => Some(format!("`{row}` is not the number of a step, from 1 on")),
+        },
+        SchemeKind::Rubric { rubric, overall, may_skip, .. } => {
+            let named = rubric.questions().find(|question| question.id() == row);
+            // The overall rating has the scale of the criteria.
+            let has_overall = row == "overall" && overall.is_some();
+            let Some(question) = named.or_else(|| rubric.questions().next().filter(|_| has_overall)) else {
+                let ids: Vec<String> = rubric.questions().map(|question| question.id()).collect();
+                return Some(format!("there is no criterion `{row}`; there are {}", ids.join(", ")));
+            };
+            if *may_skip && text == "not_applicable" {
+                return None;
+            }
+            let number = text.parse::<f64>().map_or(value, Value::Number);
+            question.unit(&number).err().map(|off_scale| off_scale.to_string())
+        }
+    }
+}
+
+fn find_unknown_label<'a>(text: &str, labels: impl Iterator<Item = &'a String>) -> Option<String> {
+    let labels: Vec<&str> = labels.map(String::as_str).collect();
+    (!labels.contains(&text)).then(|| format!("`{text}` is not one of {}", labels.join(", ")))
+}
+
+fn find_off_scale(text: &str, min: i64, max: i64, step: u32) -> Option<String> {
+    let is_point =
+        |number: i64| (min..=max).contains(&number) && (number - min) % i64::from(step.max(1)) == 0;
+    let steps = if 1 < step { format!(" in steps of {step}") } else { String::new() };
+    let is_possible = text.parse::<i64>().is_ok_and(is_point);
+    (!is_possible).then(|| format!("{text} is not a whole number from {min} to {max}{steps}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::suite::Trajectory;
+
+    fn find(kind: SchemeKind, expected: &Json) -> Option<String> {
+        let scheme =
+            Scheme { name: "asked".to_owned(), description: None, required: true, shown_when: None, kind };
+        find_impossible_answer(&scheme, expected)
+    }
+
+    fn choice(many: bool) -> SchemeKind {
+        SchemeKind::Choice { labels: vec!["rude".to_owned(), "1".to_owned()], dropdown: false, many }
+    }
+
+    #[test]
+    fn labels_are_those_of_the_question() {
+        assert_eq!(find(choice(false), &json!("rude")), None);
+        assert_eq!(find(choice(false), &json!(1)), None, "a label may be written as a number");
+        assert_eq!(find(choice(true), &json!([])), None, "nothing is ticked");
+        assert_eq!(find(choice(true), &json!(["1", "rude"])), None);
+        assert_eq!(find(choice(false), &json!("kind")).unwrap(), "`kind` is not one of rude, 1");
+        assert_eq!(find(choice(true), &json!(["kind"])).unwrap(), "`kind` is not one of rude, 1");
+        assert_eq!(
+            find(choice(false), &json!(["rude", "1"])).unwrap(),
+            "one label is expected, and there are 2"
+        );
+        assert_eq!(find(choice(true), &json!([1])).unwrap(), "1 is not a label");
+        assert_eq!(find(choice(true), &json!({"rude": true})).unwrap(), "`true` is not one of rude, 1");
+        assert_eq!(find(choice(true), &json!(null)).unwrap(), "null is not a label or a number");
+        let pair = |tie_label: Option<&str>| SchemeKind::Pairwise {
+            items_key: "text".to_owned(),
+            labels: vec!["A".to_owned(), "B".to_owned()],
+            tie_label: tie_label.map(str::to_owned),
+        };
+        assert_eq!(find(pair(Some("equal")), &json!("equal")), None);
+        assert_eq!(find(pair(None), &json!("equal")).unwrap(), "`equal` is not one of A, B");
+    }
+
+    #[test]
+    fn numbers_are_on_the_scale() {
+        let likert = || SchemeKind::Likert { size: 5, min_label: None, max_label: None };
+        assert_eq!(find(likert(), &json!(5)), None);
+        assert_eq!(find(likert(), &json!("5")), None, "a number may be written as text");
+        for value in [json!(0), json!(6), json!(2.5), json!("five")] {
+            let why = find(likert(), &value).unwrap();
+            assert!(why.ends_with("is not a whole number from 1 to 5"), "{why}");
+        }
+        assert_eq!(find(likert(), &json!([3])).unwrap(), "a list is the answer to a `multiselect` only");
+        let slider = || SchemeKind::Slider {
+            min: 0,
+            max: 100,
+            step: 5,
+            start: None,
+            min_label: None,
+            max_label: None,
+        };
+        assert_eq!(find(slider(), &json!(35)), None);
+        let why = find(slider(), &json!(7)).unwrap();
+        assert_eq!(why, "7 is not a whole number from 0 to 100 in steps of 5");
+    }
+
+    #[test]
+    fn steps_are_marked_by_their_number() {
+        let steps = || {
+            SchemeKind::Trajectory(Trajectory {
+                steps_key: "steps".to_owned(),
+                step_text_key: "action".to_owned(),
+                marks: vec!["correct".to_owned(), "wrong".to_owned()],
+                errors: Vec::new(),
+                severities: Vec::new(),
+                initial: 100.0,
+            })
+        };
+        assert_eq!(find(steps(), &json!({"1": "correct", "2": "wrong"})), None);
+        assert_eq!(find(steps(), &json!({"2": "bad"})).unwrap(), "`bad` is not one of correct, wrong");
+        assert!(find(steps(), &json!({"0": "wrong"})).unwrap().contains("is not the number of a step"));
+        assert!(find(steps(), &json!("wrong")).unwrap().contains("`asked` is not the number of a step"));
+        let words = SchemeKind::Text { multiline: true, placeholder: None };
+        assert_eq!(find(words, &json!("Paris")), None);
+    }
+}
