@@ -123,7 +123,8 @@ def check(name, config, read):
         done = subprocess.run(aligned, capture_output=True, text=True, env=kept)
         need(done.returncode == 0, f"jurist align: {done.stdout}{done.stderr}")
         table = subprocess.run([JURIST, "export", "labels", "people", "--format", "csv"], capture_output=True, text=True, env=kept)
-        need(len(table.stdout.splitlines()) == 1 + 1 + 6 * 5, f"{table.stdout}{table.stderr}")
+        # A head, one decision, what both said of three items (two criteria and overall), and all that people said.
+        need(len(table.stdout.splitlines()) == 1 + 1 + 3 * 3 + 6 * 5, f"{table.stdout}{table.stderr}")
     print(f"ok: {name}: answered, killed, gone on with, exported")
 
 

@@ -94,7 +94,10 @@ pub fn read_foreign_verdicts(values: &[Json]) -> Vec<ForeignVerdict> {
 }
 
 fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
-    let grading = result.get("gradingResult").filter(|grading| grading.is_object())?;
+    let grading = result.get("gradingResult").filter(|grading| grading.is_object());
+    // A result that is an error has no grading; it is counted as not compared.
+    let is_error = grading.is_none() && (result.get("error").is_some() || result["failureReason"] == 2);
+    let grading = grading.or_else(|| is_error.then_some(&Json::Null))?;
     let parts = grading["componentResults"].as_array().map(Vec::as_slice).unwrap_or_default();
     let part = |part: &Json| {
         let assertion = part.get("assertion").filter(|assertion| assertion.is_object())?;
@@ -111,7 +114,9 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
         case: result.pointer("/testCase/description").and_then(Json::as_str).map(str::to_owned),
         at: result.get("testIdx").and_then(Json::as_u64).and_then(|at| usize::try_from(at).ok()),
         prompt: result.pointer("/prompt/raw").and_then(Json::as_str).map(str::to_owned),
-        response: result.pointer("/response/output").filter(|output| !output.is_null()).cloned(),
+        response: (result.pointer("/response/output"))
+            .filter(|output| !is_error && !output.is_null())
+            .cloned(),
         passed: result.get("success").or_else(|| grading.get("pass"))?.as_bool()?,
         score: read_finite_number(result.get("score").or_else(|| grading.get("score"))?)?,
         measurements: Measurements::from_json(result).or(Measurements::from_json(&result["response"])),

@@ -40,7 +40,8 @@ pub fn read_reply(input: &[u8]) {
     let Some((choice, input)) = input.split_first() else { return };
     let Some(mut texts) = sections(input) else { return };
     let (candidate, reply) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
-    let is_long = choice & 0x10 != 0;
+    // One of sixteen values, because a long text takes a hundred times as long as a short one.
+    let is_long = choice & 0xf0 == 0x10;
     let rubric = &PARSED_RUBRICS[usize::from(choice & 0x0f) % RUBRICS.len()];
     let (candidate, reply) = (lengthen(candidate, is_long), lengthen(reply, is_long));
     let material = JudgeInput { response: Some(candidate.clone().into_owned()), ..JudgeInput::default() };

@@ -615,7 +615,8 @@ pub fn group_ratings_by_criterion<'a>(
         let n_entries = entries.len();
         let ratings = Ratings::of_entries(entries).with_context(|| format!("`{criterion}`"))?;
         let n_repeated = n_entries - ratings.n_ratings();
-        let are_numbers = ratings.numbers().is_ok();
+        // Yes and no have no place on a scale of numbers.
+        let are_numbers = is_ordered && ratings.numbers().is_ok();
         let ratings = match (scale, declared.get(criterion)) {
             (Some((low, high)), _) if are_numbers => {
                 ratings.on_scale(low, high).with_context(|| format!("`{criterion}`"))?
@@ -804,7 +805,10 @@ fn average_candidate_scores(
 ) -> anyhow::Result<CandidateScores> {
     let is_meant =
         |grade: &&Grade| grade.criterion == criterion && grader.is_none_or(|name| grade.grader.name == name);
-    let is_binary = scale.is_none() && grades.iter().filter(is_meant).all(has_yes_or_no);
+    let is_word = |grade: &Grade| matches!(&grade.outcome, Outcome::Scored { value, .. } if !matches!(value, Value::Number(_)));
+    // A scale is for numbers: 1 may be its lowest point, but yes is not on it.
+    let is_binary = grades.iter().filter(is_meant).all(has_yes_or_no)
+        && (scale.is_none() || grades.iter().filter(is_meant).any(is_word));
     let (mut sums, mut n_off_scale) = (BTreeMap::<&str, (f64, f64)>::new(), 0);
     for grade in grades.iter().filter(is_meant) {
         let sum = sums.entry(&grade.candidate).or_default();

@@ -2,6 +2,8 @@
 //!
 //! One table says where each tool keeps what; nothing else here knows a tool.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 /// Where a tool keeps the parts of a result. Paths are names with dots between them; the first that is there holds.
@@ -276,7 +278,14 @@ impl ResultShape {
             record.extend(find_first(value, paths).map(|part| (name.to_owned(), part.clone())));
         }
         results.records.push(Value::Object(record));
-        for score in self.scores.read(value, self) {
+        let mut n_by_name: HashMap<String, usize> = HashMap::new();
+        for mut score in self.scores.read(value, self) {
+            // Two assertions of one type are two criteria, numbered as in a suite.
+            let n_same = n_by_name.entry(score.name.clone()).or_default();
+            *n_same += 1;
+            if 1 < *n_same {
+                score.name = format!("{}-{n_same}", score.name);
+            }
             match score.value {
                 Some(number) => results.grades.push(json!({
                     "candidate": id, "criterion": score.name, "value": number, "grader": self.tool, "reason": score.reason,
@@ -438,6 +447,19 @@ mod tests {
             "r",
             ("names the sum", 1.0),
         );
+    }
+
+    #[test]
+    fn two_assertions_of_one_type_are_two_criteria() {
+        let part = |score: i64| json!({ "score": score, "assertion": { "type": "contains" } });
+        let result = |id: &str| {
+            json!({ "id": id, "response": { "output": "r" },
+                "gradingResult": { "componentResults": [part(1), part(0)] } })
+        };
+        let results = read_foreign_results(vec![json!({ "results": [result("a"), result("b")] })]).unwrap();
+        let names: Vec<&str> =
+            results.grades.iter().map(|grade| grade["criterion"].as_str().unwrap()).collect();
+        assert_eq!(names, ["contains", "contains-2", "contains", "contains-2"]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ const UNKNOWN_COST: &str = "the cost of the run is not known; let the program re
 /// Tools that read and change nothing, as AgentV has them; case does not matter.
 const EXPLORING: [&str; 7] = ["read", "grep", "glob", "search", "list", "websearch", "webfetch"];
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BoundedQuantity {
     Milliseconds,
     Dollars,
@@ -45,6 +45,11 @@ impl BoundedQuantity {
             Self::ToolCalls => "tool calls",
             Self::ModelCalls => "model calls",
         }
+    }
+
+    /// A number as it is shown: a fraction of a millisecond is noise.
+    fn round(self, found: f64) -> f64 {
+        if self == Self::Milliseconds && 1.0 <= found { found.round() } else { found }
     }
 
     fn find(self, measured: &Measurements, trace: Option<&Trace>) -> Result<f64, &'static str> {
@@ -122,7 +127,7 @@ impl Bounds {
                 Err(absent) => return CheckFinding::without_score(absent),
             };
             n_held += usize::from(found <= *most);
-            comments.push(format!("{found} {} of {most}", quantity.unit()));
+            comments.push(format!("{} {} of {most}", quantity.round(found), quantity.unit()));
         }
         if let Some(wanted) = &self.exploration {
             let trace = match &trace {

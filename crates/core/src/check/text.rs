@@ -293,6 +293,9 @@ impl TextCheck {
                     passed,
                     if missing.is_empty() {
                         "all occur".to_owned()
+                    } else if passed {
+                        let found = needles.iter().find(|needle| !missing.contains(&needle.as_str()));
+                        format!("`{}` occurs", found.map_or("", String::as_str))
                     } else {
                         format!("missing: {}", missing.join(", "))
                     },

@@ -17,6 +17,7 @@ use super::figures::MonitorFigures;
 use super::monitor_version::{
     LoadedMonitorVersion, StoredMonitorVersion, parse_monitor_source, render_monitor_yaml,
 };
+use super::pause::hasten_unfunded_jobs;
 use crate::work::{CONTEST, MONITOR, MonitorTask, Work, WorkRefusal, build_monitor_judges};
 
 /// Characters of an anchor that a prompt shows; anchors are examples, so a part is enough.
@@ -143,6 +144,8 @@ pub async fn apply_monitor_file(
     let settings = serde_json::to_value(kept).expect("it is plain data");
     let new = NewMonitorVersion { rubric_version, agent, settings, author };
     store.put_monitor_version(project, there.id, &new, now).await?;
+    // The budget may have been raised.
+    hasten_unfunded_jobs(store, project, there.id, now).await?;
     let monitor = build_monitor_view(&store.monitor(project, there.id).await?)?;
     Ok(Applied { is_changed: true, is_new_rubric, monitor })
 }

@@ -7,7 +7,7 @@ use jurist_store::monitors::StoredMonitor;
 use jurist_store::{MonitorId, ProjectId, Store, StoreError, clock};
 
 use crate::notify;
-use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED};
+use crate::work::{CONTEST, MONITOR, MonitorTask, NO_MONEY, PAUSED};
 
 /// Decisions whose jobs are added per transaction.
 const PAGE: usize = 500;
@@ -56,6 +56,19 @@ pub async fn resume_monitor(
         store.hasten_jobs(project, MONITOR, &own, PAUSED, now).await?;
     }
     add_missing_jobs(store, project, monitor.id, now, now).await
+}
+
+/// Makes the jobs of a monitor ready that were postponed because its budget was used up.
+pub(super) async fn hasten_unfunded_jobs(
+    store: &Store,
+    project: ProjectId,
+    monitor: MonitorId,
+    now: Time,
+) -> Result<(), StoreError> {
+    for kind in [MONITOR, CONTEST] {
+        store.hasten_jobs(project, kind, &MonitorTask::prefix(monitor), NO_MONEY, now).await?;
+    }
+    Ok(())
 }
 
 /// Adds jobs for traces that wait for a judge, have not changed since a time, and have no job; returns their number.

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 use super::LoadedMonitorVersion;
 use super::estimates::sum_by_stratum;
 use super::pace::{MonthlyBudget, load_monthly_budgets};
+use super::pause::hasten_unfunded_jobs;
 use super::traffic::TrafficView;
 use crate::work::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build_monitor_judges};
 
@@ -202,6 +203,8 @@ pub async fn start_rescore(
             let job = |decision: &MonitorDecision| MonitorTask::again(decision).job(project, now);
             n_traces += store.ask_again(project, some, job, now).await?;
         }
+        // A failed trace has a job already, which waits for budget.
+        hasten_unfunded_jobs(store, project, monitor.id, now).await?;
         return Ok(RescorePlan { n_traces, is_begun: true, ..told });
     }
     let mut all = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;

@@ -276,14 +276,16 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         for at in 0..3 {
             place.finish(&format!("t{at}"), &format!("worth 4, {at}"), json!({ "agent": "mail" })).await;
         }
-        let states = place.settled("tone", 3).await;
-        assert_eq!(states.get("over_budget"), Some(&3), "{states:?}");
+        // A trace that failed waits for budget.
+        place.finish("failed", "worth 2", json!({ "agent": "mail", "failed": true })).await;
+        let states = place.settled("tone", 4).await;
+        assert_eq!(states.get("over_budget"), Some(&4), "{states:?}");
         place.watch(0).await;
         let told = place.told().await;
         let [(kind, message)] = told.as_slice() else { panic!("{told:?}") };
         assert_eq!(kind, "budget_stop");
         assert!(message.starts_with("tone has stopped judging: £"), "{message}");
-        assert!(message.contains("3 traces of today and yesterday have no score"), "{message}");
+        assert!(message.contains("4 traces of today and yesterday have no score"), "{message}");
         place.watch(0).await;
         assert_eq!(place.told().await.len(), 1, "it is raised once");
 
@@ -294,8 +296,8 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         assert_eq!(place.told().await, Vec::new());
         let asked = json!({ "over_budget": true, "confirmed": true });
         place.ask(Method::POST, "/api/v1/monitors/tone/rescores", &[], asked).await;
-        let states = place.settled("tone", 3).await;
-        assert_eq!(states.get("scored"), Some(&3), "the raised budget holds for earlier traces: {states:?}");
+        let states = place.settled("tone", 4).await;
+        assert_eq!(states.get("scored"), Some(&4), "the raised budget holds for earlier traces: {states:?}");
     });
 }
 
