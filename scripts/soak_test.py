@@ -40,6 +40,8 @@ class Verdict(unittest.TestCase):
 
     def test_latencies_and_a_queue_that_grow_are_noticed(self):
         self.assertEqual(len(list_faults(ingest_p95=lambda seconds: seconds / 3600 if seconds > 2700 else 0.02)), 1)
+        slow_middle = lambda seconds: 1.2 if 1800 < seconds <= 2700 else 0.036
+        self.assertEqual(len(list_faults(ingest_p95=slow_middle)), 1)
         self.assertEqual(len(list_faults(jobs_waiting=lambda seconds: 50.0 if seconds > 2700 else 5.0)), 1)
 
     def test_a_short_run_is_not_judged_by_its_slope_but_by_its_counts(self):

@@ -158,6 +158,12 @@ export const test = base.extend<Given>({
   },
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern.
   open: async ({}, use) => use(process.env.JURIST_OPEN ?? ""),
+  // A page may send another request while its test ends. Playwright then disposes of the response that a route
+  // handler reads, and the handler throws; the test does not depend on that request.
+  page: async ({ page }, use) => {
+    await use(page);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  },
   // After the places, so that it is looked at before they end.
   sound: async ({ page, place: _ }, use) => {
     const said: string[] = [];

@@ -363,14 +363,15 @@ async fn what_cannot_change_is_not_tried_again() {
 #[tokio::test]
 async fn slow_servers_run_into_the_time_out() {
     for act in [
-        Act::Wait(Duration::from_secs(9), Box::new(say(GOOD))),
-        Act::Slow(Duration::from_secs(3), Box::new(say(GOOD))),
+        Act::Wait(Duration::from_secs(60), Box::new(say(GOOD))),
+        Act::Slow(Duration::from_secs(60), Box::new(say(GOOD))),
     ] {
         let server = Server::script(vec![act]).await;
         let judge = Judge {
             model: Some("ollama/x".into()),
             base_url: Some(server.url.clone()),
-            timeout: Some(0.05),
+            // Long enough for the request to arrive although other processes use the machine.
+            timeout: Some(3.0),
             ..Judge::default()
         };
         let line =
