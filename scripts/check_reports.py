@@ -162,7 +162,7 @@ def github(path):
         need(not re.search(r"%(?!25|0D|0A|3A|2C)", command[2] + command[3]), "a `%` that is not escaped")
         kinds[command[1]] += 1
         # Cases with a grader error are errors as well.
-        n_failed += command[1] == "error" and "status: fail" in command[3].split("%0A")
+        n_failed += command[1] == "error" and bool(re.search(r"(^|%0A)verdict fail(,|$)", command[3]))
     need(kinds["notice"], "no line that sums it up")
     return n_failed
 

@@ -19,8 +19,6 @@ PEERS = ROOT / "target" / "peers-promptfoo"
 
 # Cases in which the two differ, each with the reason.
 KNOWN = {
-    "regex: end of line": "`$` also matches before a last line break here",
-    "not-regex: end of line": "`$` also matches before a last line break here",
     "code: object that fails with a score": "an answer that fails counts 0 here, so that no score contradicts its verdict",
 }
 

@@ -35,6 +35,7 @@ REASONS = [
     ("not of the tool", "judges without an id, which the tool refuses", r"has settings and no `id`"),
     ("not of the tool", "files that the copy does not have", r"^unreadable: .*there is no such file"),
     ("refused", "images, sound, video or documents as variables", r"is not text|it is not text"),
+    ("refused", "repositories that are fetched", r"`(environment|workspace)\.repos` is not supported"),
     ("refused", "spans of a text", r"annotation type `(span|span_link|error_span|extractive_qa|coreference)`"),
     ("refused", "rankings", r"annotation type `(ranking|bws|card_sort|conjoint)`"),
     ("refused", "questions about turns, steps or sessions", r"`(turn_level|turn_binding|session_level|target_field)`"),

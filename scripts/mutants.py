@@ -52,9 +52,9 @@ PARTS = {
     "reply": (["crates/core/src/judge/reply.rs"], [(CORE, ["judge::"]), (CORE, USERS)]),
     "spend": (["crates/store/src/spend.rs"], [(STORE, ["money::"])]),
     "auth": (
-        ["crates/server/src/auth/**"],
+        ["crates/server/src/auth/**", "crates/server/src/credential/**"],
         [
-            (SERVER_UNITS, ["auth::"]),
+            (SERVER_UNITS, ["auth::", "credential::"]),
             (SERVER, ["auth::", "shut_out::", "place::"]),
             (SERVER, ["people::", "access::"]),
         ],

@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { readAgreementSearch, readDisputesSearch, readResultsSearch } from "./annotate/search";
 import { readCompareSearch } from "./compare/search";
+import { readDatasetSearch, readDatasetsSearch } from "./datasets/search";
 import { readAlertsSearch, readBudgetSearch } from "./money/search";
 import { readMonitorSearch } from "./monitors/search";
 import { readOverviewSearch } from "./overview/search";
@@ -188,6 +189,20 @@ const rubric = createRoute({
   component: lazyRouteComponent(() => import("./rubrics/RubricPage"), "RubricPage"),
 });
 
+const datasets = createRoute({
+  getParentRoute: () => project,
+  path: "datasets",
+  validateSearch: readDatasetsSearch,
+  component: lazyRouteComponent(() => import("./datasets/DatasetsPage"), "DatasetsPage"),
+});
+
+const dataset = createRoute({
+  getParentRoute: () => project,
+  path: "datasets/$dataset",
+  validateSearch: readDatasetSearch,
+  component: lazyRouteComponent(() => import("./datasets/DatasetPage"), "DatasetPage"),
+});
+
 const budget = createRoute({
   getParentRoute: () => project,
   path: "budget",
@@ -275,6 +290,8 @@ const tree = root.addChildren([
     rubrics,
     newRubric,
     rubric,
+    datasets,
+    dataset,
     budget,
     alerts,
     notifications,

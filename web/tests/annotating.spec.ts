@@ -359,6 +359,10 @@ test("the answers of an annotator are excluded and included again", async ({ sou
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "Disputes" }).click();
   await expect(page.getByText("disputes to decide")).toHaveCount(0);
+  for (const name of ["Agreement", "Results"]) {
+    await page.getByRole("navigation", { name: "Task" }).getByRole("link", { name }).click();
+    await expect(page.getByText("Answers of Cleo are excluded and not part of these figures.")).toBeVisible();
+  }
   await page.getByRole("link", { name: "People" }).click();
   await cleo.getByRole("button", { name: "Include Cleo" }).click();
   await expect(cleo).not.toContainText("answers at random");

@@ -23,7 +23,9 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   expect(await faultsOf(page)).toEqual([]);
 
   const byScore = page.getByRole("columnheader", { name: "Score" });
-  await byScore.getByRole("button").press("Enter");
+  await byScore.getByRole("button", { name: "Explain score" }).focus();
+  await expect(page.getByRole("tooltip")).toContainText("estimated from the sampled ones");
+  await byScore.getByRole("button", { name: "Score", exact: true }).press("Enter");
   await expect(byScore).toHaveAttribute("aria-sort", "ascending");
   await page.getByRole("link", { name: "desk", exact: true }).click();
   await expect(page).toHaveTitle("desk · Jurist");

@@ -212,7 +212,7 @@ test("on a phone every page is reached from a list that opens, and none is wider
   const names = await pages.getByRole("link").allTextContents();
   expect(names).toEqual([
     ...["Overview", "Monitors", "Traces"],
-    ...["Runs", "Ranking", "Rubrics", "Annotate"],
+    ...["Runs", "Ranking", "Rubrics", "Datasets", "Annotate"],
     ...["Budget", "Alerts", "Settings"],
   ]);
   expect(await faultsOf(page)).toEqual([]);

@@ -13,6 +13,7 @@ test("pages stay where they are while they load", async ({ place: start, page })
     "/traces/desk-1",
     "/runs",
     "/rubrics",
+    "/datasets",
     "/budget",
   ]) {
     await page.goto(`${place.url}/p/default${path}`);

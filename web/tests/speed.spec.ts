@@ -21,6 +21,7 @@ const PAGES: [string, string][] = [
   ["Ranking", "/ranking"],
   ["Runs", "/runs"],
   ["Rubrics", "/rubrics"],
+  ["Datasets", "/datasets"],
   ["Annotate", "/annotate"],
   ["Budget", "/budget"],
   ["Alerts", "/alerts"],

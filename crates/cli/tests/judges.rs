@@ -390,7 +390,7 @@ async fn a_live_suite_runs_from_the_command_line_and_is_refused_where_it_may_not
     let output = run(&["--no-cache"]).await;
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("suite.yaml:4: `sum`: the file names the server `python3`"), "{told}");
+    assert!(told.contains("suite.yaml:2: the file names the server `python3`"), "{told}");
     assert!(told.contains("--allow-commands"), "{told}");
     assert_eq!(server.n_seen(), 0);
 

@@ -200,3 +200,36 @@ async fn judges_that_broke_are_asked_again_by_the_command() {
     let none = run(&["monitor", "rescore", "desk", "--errors"]).await;
     assert!(none.contains("no judge failed"), "{none}");
 }
+
+#[tokio::test]
+async fn a_budget_that_pays_no_call_is_explained_in_its_currency() {
+    let (folder, model) = (tempfile::tempdir().unwrap(), Server::start(|_| Act::Fit).await);
+    fs::create_dir_all(folder.path().join(".jurist")).unwrap();
+    let monitor = format!("{MONITOR}budget: {{monthly: 0.0001, currency: GBP}}\n");
+    fs::write(folder.path().join("desk.yaml"), monitor).unwrap();
+    let trace = r#"{"id": "t0", "agent": "desk", "messages": [{"role": "assistant", "content": "A."}]}"#;
+    fs::write(folder.path().join("traces.jsonl"), trace).unwrap();
+    let (_server, url) =
+        listening(&mut process::server(folder.path(), &model, &["--store", "jurist.db"])).await;
+    let run = async |args: &[&str]| {
+        let args: Vec<&str> = args.iter().copied().chain(["--server", &url]).collect();
+        let output = jurist(folder.path(), &model, &args).output().await.unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    run(&["monitor", "apply", "desk.yaml"]).await;
+    run(&["ingest", "traces.jsonl"]).await;
+    let started = Instant::now();
+    let shown = loop {
+        let shown = run(&["monitor", "show", "desk"]).await;
+        if shown.contains("1 over budget") {
+            break shown;
+        }
+        assert!(started.elapsed() < PATIENCE, "{shown}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert!(shown.contains("budget £0.0001 a month"), "{shown}");
+    let reason = "over budget: £0.00 of its own £0.0001 are spent, and one more call may cost up to £";
+    assert!(shown.contains(reason) && !shown.contains('$'), "{shown}");
+    let plan = run(&["monitor", "rescore", "desk", "--over-budget"]).await;
+    assert!(plan.contains("about £") && plan.contains("only £0.0001 of this month's budget"), "{plan}");
+}

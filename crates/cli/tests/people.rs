@@ -577,3 +577,31 @@ fn plain_questions_are_graded_in_the_database_and_in_files() {
         assert!((mean - 0.35).abs() < 1e-9, "{source}: {described}");
     }
 }
+
+#[test]
+fn labels_of_cases_are_compared_with_the_verdicts_of_their_run() {
+    let case = |n: usize| {
+        let response = ["Paris", "Lyon"][n % 2];
+        format!("  - {{name: case {n}, response: {response}, checks: [{{type: contains, value: Paris}}]}}\n")
+    };
+    let cases: String = (0..6).map(case).collect();
+    let suite = format!("evals:\n{cases}");
+    let folder = Folder::with(&[("suite.yaml", suite.as_str())]);
+    let (code, said) = folder.jurist(&["eval", "suite.yaml"]);
+    assert_eq!(code, Some(1), "{said}");
+    waiting(async {
+        let server = folder.serve();
+        let runs = server.ask(reqwest::Method::GET, "/runs", "", &json!({})).await.body;
+        let path = format!("/runs/{}/labels", runs["items"][0]["id"].as_str().unwrap());
+        // Somebody agrees with all verdicts but the last.
+        for (place, is_passed) in [true, false, true, false, true, true].into_iter().enumerate() {
+            let label = json!({ "place": place, "is_passed": is_passed, "comment": format!("note {place}") });
+            let reply = server.ask(reqwest::Method::PUT, &path, "", &label).await;
+            assert_eq!(reply.status, 200, "{}", reply.body);
+        }
+    });
+    let said = folder.said(&["align", "--human", "latest", "--judge", "latest"]);
+    assert!(said.contains("overall verdict"), "{said}");
+    assert!(said.contains("verdict (judge) compared with 1 person on 6 candidates"), "{said}");
+    assert!(said.contains("case 5") && said.contains("note 5"), "{said}");
+}

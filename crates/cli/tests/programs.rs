@@ -129,7 +129,7 @@ fn nothing_is_started_or_planned_in_silence_without_leave() {
     let output = project.run(&["eval", "suite.yaml"]);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("suite.yaml:3") && said.contains("--allow-commands"), "{said}");
+    assert!(said.contains("suite.yaml:12:") && said.contains("--allow-commands"), "{said}");
     assert!(said.contains("./validators/check_python.py"), "{said}");
     let explained = project.run(&["eval", "suite.yaml", "--explain"]);
     let text = String::from_utf8_lossy(&explained.stdout);

@@ -171,6 +171,99 @@ fn modules_of_core_use_only_what_stands_above_them() {
     }
 }
 
+/// The names that follow `crate::` in a file: one, or the first of each path between braces.
+fn names_from_root(code: &str) -> Vec<&str> {
+    let name_length =
+        |path: &str| path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
+    let mut names = Vec::new();
+    for rest in code.split("crate::").skip(1) {
+        let Some(list) = rest.strip_prefix('{') else {
+            names.push(&rest[..name_length(rest)]);
+            continue;
+        };
+        let (mut depth, mut begins) = (1, true);
+        for (at, letter) in list.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => begins = true,
+                _ if begins && !letter.is_whitespace() => {
+                    names.push(&list[at..at + name_length(&list[at..])]);
+                    begins = false;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    names
+}
+
+/// For each top-level module of a crate, the other ones that its files use. An item that the root exports counts as its
+/// module's.
+fn used_modules(name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let folder = format!("crates/{name}/src/");
+    let modules = top_level_modules(&root().join(&folder));
+    // Helpers of tests use everything, and what they measure asks them back.
+    let is_product = |module: &str| modules.contains(module) && !["testing", "simulation"].contains(&module);
+    let lib = fs::read_to_string(root().join(&folder).join("lib.rs")).unwrap();
+    let mut exported: BTreeMap<&str, &str> = BTreeMap::new();
+    for export in lib.split("\npub use ").skip(1).filter_map(|rest| rest.split(';').next()) {
+        let Some((module, items)) = export.split_once("::") else { continue };
+        let items = items.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|item| !item.is_empty());
+        exported.extend(items.map(|item| (item, module)));
+    }
+    let mut used: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources() {
+        let Some(inside) = path.strip_prefix(&folder) else { continue };
+        let module = inside.split(['/', '.']).next().unwrap();
+        if !is_product(module) {
+            continue;
+        }
+        let code = code_of(&text);
+        let names = names_from_root(&code).into_iter();
+        let targets = names.filter_map(|name| match modules.contains(name) {
+            true => Some(name),
+            false => exported.get(name).copied(),
+        });
+        let targets = targets.filter(|target| is_product(target) && *target != module);
+        used.entry(module.to_owned()).or_default().extend(targets.map(str::to_owned));
+    }
+    used
+}
+
+/// The modules that can be reached from one.
+fn reachable_modules<'a>(from: &'a str, used: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a str> {
+    let (mut reached, mut to_visit) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = to_visit.pop() {
+        let next = used.get(module).into_iter().flatten().map(String::as_str);
+        to_visit.extend(next.filter(|next| reached.insert(*next)));
+    }
+    reached
+}
+
+/// Modules that use each other cannot be understood, tested or moved one at a time.
+#[test]
+fn modules_of_no_crate_use_each_other_in_a_circle() {
+    for name in ["core", "engine", "store", "server", "cli", "python"] {
+        let used = used_modules(name);
+        let circles: BTreeSet<BTreeSet<&str>> = used
+            .keys()
+            .map(|module| {
+                let reached = reachable_modules(module, &used).into_iter();
+                let is_back = |other: &&str| reachable_modules(other, &used).contains(module.as_str());
+                reached.filter(is_back).collect::<BTreeSet<&str>>()
+            })
+            .filter(|circle| !circle.is_empty())
+            .collect();
+        assert!(circles.is_empty(), "crates/{name}: {circles:#?}");
+    }
+    let names = names_from_root("use crate::{a::{b, c}, D, e}; crate::f::g(crate::H); use crate::i;");
+    assert_eq!(names, ["a", "D", "e", "f", "H", "i"]);
+}
+
 #[test]
 fn each_thing_has_one_place() {
     // What is looked for, what it is, and where alone it may stand.
@@ -183,7 +276,11 @@ fn each_thing_has_one_place() {
         (
             &["std::env::"],
             "the environment",
-            &["crates/engine/src/load.rs", "crates/server/src/simulation/tests.rs"],
+            &[
+                "crates/engine/src/environment.rs",
+                "crates/engine/src/load.rs",
+                "crates/server/src/simulation/tests.rs",
+            ],
         ),
     ];
     for (path, text) in sources() {
@@ -303,8 +400,8 @@ fn own_types_are_imported_under_their_own_names() {
 /// How often `it` and tuple fields stand for what has a name. Both numbers may only fall.
 #[test]
 fn values_have_names() {
-    const MOST_IT: f64 = 24.0;
-    const MOST_TUPLE_FIELDS: f64 = 8.9;
+    const MOST_IT: f64 = 20.0;
+    const MOST_TUPLE_FIELDS: f64 = 6.3;
     let (mut n_lines, mut n_it, mut n_tuple_fields) = (0.0, 0.0, 0.0);
     for (_, text) in product_sources() {
         let code: String = code_of(&text).split('"').step_by(2).collect();
@@ -370,7 +467,7 @@ fn each_dialect_is_read_in_its_own_file() {
         ("\"annotation_type\"", "potato/schemes.rs"),
         ("\"default_test\"", "agentv/defaults.rs"),
         ("\"pass_threshold\"", "monitor.rs"),
-        ("\"score_ranges\"", "agentv/assertion.rs"),
+        ("\"score_ranges\"", "agentv/assertion"),
     ];
     for (path, text) in sources() {
         for (key, home) in shapes {
@@ -378,7 +475,7 @@ fn each_dialect_is_read_in_its_own_file() {
                 .iter()
                 .any(|one_text| text.contains(&format!("{one_text}{key}")));
             assert!(
-                !reads || path.ends_with(&format!("dialect/{home}")),
+                !reads || path.contains(&format!("dialect/{home}")),
                 "{path} reads {key}, which is the business of {home}"
             );
         }

@@ -525,6 +525,17 @@ pub const CHECKS: &[CatalogueEntry] = &[
         &[may("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
+        "meteor",
+        "words and English stems in common with the reference, other orders penalised; no synonyms",
+        &[
+            may("value", ParamKind::TextOrTexts),
+            may("alpha", ParamKind::Fraction),
+            may("beta", ParamKind::Amount),
+            may("gamma", ParamKind::Fraction),
+            may("threshold", ParamKind::Fraction),
+        ],
+    ),
+    on_response(
         "is-xml",
         "the response is well-formed XML, with these elements (paths such as `order.item`) if any are given",
         &[may("value", XML_ELEMENTS)],

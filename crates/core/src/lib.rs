@@ -22,6 +22,7 @@ pub mod score;
 pub mod migration;
 pub mod judge;
 pub mod plan;
+pub mod dataset;
 pub mod stats;
 pub mod annotate;
 pub mod alert;

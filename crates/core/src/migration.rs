@@ -26,6 +26,8 @@ pub struct ForeignVerdict {
     case: Option<String>,
     /// The place of the test in its file.
     at: Option<usize>,
+    /// The prompt and the provider, where the results have several of them, such as ` [prompt 2] [script-bot]`.
+    variant: String,
     prompt: Option<String>,
     response: Option<Json>,
     passed: bool,
@@ -87,7 +89,11 @@ pub fn read_foreign_verdicts(values: &[Json]) -> Vec<ForeignVerdict> {
     if let [only] = values {
         let list = only.pointer("/results/results").or_else(|| only.get("results"));
         if let Some(Json::Array(results)) = list {
-            return results.iter().filter_map(read_promptfoo_verdict).collect();
+            let variants = name_promptfoo_variants(results);
+            let read = |(result, variant): (&Json, String)| {
+                Some(ForeignVerdict { variant, ..read_promptfoo_verdict(result)? })
+            };
+            return results.iter().zip(variants).filter_map(read).collect();
         }
     }
     values.iter().filter_map(read_agentv_verdict).collect()
@@ -113,6 +119,7 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
         tool: "promptfoo",
         case: result.pointer("/testCase/description").and_then(Json::as_str).map(str::to_owned),
         at: result.get("testIdx").and_then(Json::as_u64).and_then(|at| usize::try_from(at).ok()),
+        variant: String::new(),
         prompt: result.pointer("/prompt/raw").and_then(Json::as_str).map(str::to_owned),
         response: (result.pointer("/response/output"))
             .filter(|output| !is_error && !output.is_null())
@@ -122,6 +129,35 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
         measurements: Measurements::from_json(result).or(Measurements::from_json(&result["response"])),
         parts: parts.iter().filter_map(part).collect(),
     })
+}
+
+/// The prompt and the provider of each result, in brackets as in the names of cases. What all results share is left out.
+fn name_promptfoo_variants(results: &[Json]) -> Vec<String> {
+    let prompts: Vec<Option<String>> = results.iter().map(name_promptfoo_prompt).collect();
+    let providers: Vec<Option<String>> = results.iter().map(name_promptfoo_provider).collect();
+    let has_several = |names: &[Option<String>]| names.iter().any(|name| *name != names[0]);
+    let (has_prompts, has_providers) = (has_several(&prompts), has_several(&providers));
+    let bracket = |name: Option<String>, is_shown: bool| match name {
+        Some(name) if is_shown => format!(" [{name}]"),
+        _ => String::new(),
+    };
+    let variant = |(prompt, provider)| bracket(prompt, has_prompts) + &bracket(provider, has_providers);
+    prompts.into_iter().zip(providers).map(variant).collect()
+}
+
+/// The label of a prompt if it is short; promptfoo uses the text of a prompt as its label by default.
+fn name_promptfoo_prompt(result: &Json) -> Option<String> {
+    let label = result.pointer("/prompt/label").and_then(Json::as_str);
+    let is_short = |label: &&str| label.chars().count() <= 40 && !label.contains('\n');
+    let raw = result.pointer("/prompt/raw").and_then(Json::as_str);
+    let label = label.filter(is_short).filter(|label| Some(*label) != raw).map(str::to_owned);
+    label.or_else(|| Some(format!("prompt {}", result.get("promptIdx")?.as_u64()? + 1)))
+}
+
+fn name_promptfoo_provider(result: &Json) -> Option<String> {
+    let provider = result.get("provider")?;
+    let name = ["label", "id"].iter().find_map(|key| provider.get(*key)?.as_str());
+    name.filter(|name| !name.is_empty()).or_else(|| provider.as_str()).map(str::to_owned)
 }
 
 fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
@@ -150,6 +186,7 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
         tool: "AgentV",
         case: Some(case),
         at: None,
+        variant: String::new(),
         prompt: result.get("input").and_then(Json::as_str).map(str::to_owned),
         response: response.filter(|output| output.is_string()).cloned(),
         passed: verdict.map_or(AGENTV_PASS_MARK <= score, |verdict| verdict == "pass"),
@@ -197,14 +234,15 @@ fn find_case<'s>(suite: &'s Suite, verdict: &ForeignVerdict) -> Option<&'s Case>
 }
 
 fn compare_verdict(case: &Case, verdict: &ForeignVerdict, comparison: &mut VerdictComparison) {
+    let name = format!("{}{}", case.name, verdict.variant);
     let Some(response) = &verdict.response else {
-        return comparison.left_out.push(format!("{}: the result has no answer", case.name));
+        return comparison.left_out.push(format!("{name}: the result has no answer"));
     };
     let material = build_material(case, verdict, response);
     let mut grading = CaseComparison::new(verdict, &material);
     let outcomes = match grading.collect_outcomes(&case.rubric) {
         Ok(outcomes) => outcomes,
-        Err(why) => return comparison.left_out.push(format!("{}: {why}", case.name)),
+        Err(why) => return comparison.left_out.push(format!("{name}: {why}")),
     };
     let answers: Vec<QuestionAnswer<'_>> =
         outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
@@ -213,7 +251,7 @@ fn compare_verdict(case: &Case, verdict: &ForeignVerdict, comparison: &mut Verdi
     comparison.n_taken += grading.n_taken;
     let Some(score) = ours.score.filter(|_| matches!(ours.status, VerdictStatus::Pass | VerdictStatus::Fail))
     else {
-        return comparison.left_out.push(format!("{}: the rubric comes to no score", case.name));
+        return comparison.left_out.push(format!("{name}: the rubric comes to no score"));
     };
     let ours_compared = ComparedVerdict { passed: ours.status == VerdictStatus::Pass, score };
     let theirs = ComparedVerdict { passed: verdict.passed, score: verdict.score };
@@ -229,8 +267,7 @@ fn compare_verdict(case: &Case, verdict: &ForeignVerdict, comparison: &mut Verdi
     }
     let gates = ours.failed_gates.iter().filter_map(|gate| gate.criterion.as_deref());
     reasons.extend(gates.map(|criterion| format!("here `{criterion}` must hold")));
-    let case = case.name.clone();
-    comparison.disagreements.push(VerdictDisagreement { case, theirs, ours: ours_compared, reasons });
+    comparison.disagreements.push(VerdictDisagreement { case: name, theirs, ours: ours_compared, reasons });
 }
 
 /// What is graded: the case with the recorded answer in place of its own.
@@ -384,6 +421,22 @@ mod tests {
         let measured = read_promptfoo_verdict(&result).unwrap().measurements;
         assert_eq!(measured.duration_ms, Some(120.0));
         assert_eq!(measured.cost, Some(crate::quantity::Usd::from_nanos(2_000_000)));
+    }
+
+    #[test]
+    fn results_of_several_prompts_and_providers_are_distinguished() {
+        let result = |prompt: u64, provider: Json| {
+            json!({
+                "promptIdx": prompt, "provider": provider, "success": true, "score": 1,
+                "prompt": { "raw": "Say hi", "label": "Say hi" }, "gradingResult": { "componentResults": [] },
+            })
+        };
+        let bot = || json!({ "id": "exec:python3 bot.py", "label": "bot" });
+        let variants = |results: &[Json]| name_promptfoo_variants(results);
+        assert_eq!(variants(&[result(0, bot()), result(1, bot())]), [" [prompt 1]", " [prompt 2]"]);
+        assert_eq!(variants(&[result(0, bot()), result(0, json!("echo"))]), [" [bot]", " [echo]"]);
+        assert_eq!(variants(&[result(0, bot()), result(0, bot())]), ["", ""]);
+        assert!(variants(&[]).is_empty());
     }
 
     #[test]

@@ -38,9 +38,16 @@ pub struct BatchQueue {
 #[derive(Debug, Default)]
 struct BatchQueueState {
     replies: BTreeMap<String, BatchedReply>,
-    wanted: BTreeMap<String, (ModelEndpoint, Request)>,
+    wanted: BTreeMap<String, WantedReply>,
     /// Number of temporary vendor errors per request.
     n_broken: BTreeMap<String, u32>,
+}
+
+/// A request that waits for the next batch, and the model that it goes to.
+#[derive(Debug)]
+struct WantedReply {
+    line: ModelEndpoint,
+    request: Request,
 }
 
 /// Result of a batched request, with its usage.
@@ -111,7 +118,8 @@ impl BatchQueue {
 
     /// Adds a request to the next batch.
     pub(crate) fn add(&self, line: &ModelEndpoint, request: &Request) -> ModelError {
-        self.state().wanted.insert(request.key(), (line.clone(), request.clone()));
+        let wanted = WantedReply { line: line.clone(), request: request.clone() };
+        self.state().wanted.insert(request.key(), wanted);
         ModelError::new(ModelErrorKind::Pending, "waits for a batch")
     }
 
@@ -124,7 +132,7 @@ impl BatchQueue {
     pub(crate) fn take_wanted(&self) -> Result<Vec<BatchEntry>, ModelError> {
         let wanted = std::mem::take(&mut self.state().wanted);
         let mut entries = Vec::with_capacity(wanted.len());
-        for (key, (line, request)) in wanted {
+        for (key, WantedReply { line, request }) in wanted {
             let Some(http) = line.http.clone() else {
                 let why = format!("`{}` has no batch endpoint", line.name);
                 return Err(ModelError::new(ModelErrorKind::Rejected, why));

@@ -1,19 +1,23 @@
 //! A bundle: a suite with the text of every file that it refers to, for execution on another machine.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
 use jurist_core::candidate::TraceSource;
-use jurist_core::dialect::{self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion};
+use jurist_core::dialect::{
+    self, DATA_REPLACEMENT, DATASET_PREFIX, Dialect, LoadedSuite, ProjectEnvironment, ReadError,
+    VariableExpansion,
+};
 use jurist_core::plan::Plan;
 use jurist_core::redact::is_secret_variable;
 use serde::{Deserialize, Serialize};
 
-use crate::load::{SuiteFiles, Texts};
+pub use crate::load::Reading;
+use crate::load::{SuiteFiles, Texts, is_dataset};
 
 /// Everything that a suite is read from. Paths are those within its project, with `/` between their parts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -41,20 +45,6 @@ pub enum NotBundled {
     Unreadable(String, ReadError),
 }
 
-/// The files and variables that were read while a suite was loaded.
-#[derive(Debug, Default)]
-pub struct Reading {
-    pub(crate) texts: RefCell<BTreeMap<PathBuf, Arc<str>>>,
-    pub(crate) variables: RefCell<BTreeMap<String, String>>,
-}
-
-impl Reading {
-    /// The files that were read.
-    pub fn paths(&self) -> Vec<PathBuf> {
-        self.texts.borrow().keys().cloned().collect()
-    }
-}
-
 impl Bundle {
     /// Builds a bundle from the files that were read, and from those that the plan will read during the run.
     pub fn new(
@@ -68,20 +58,27 @@ impl Bundle {
             return Err(NotBundled::Secret(name.clone()));
         }
         let mut bundle = Self {
-            suite: project.within(&project.suite)?,
+            suite: within(&project.suite, &project.root)?,
             dialect: dialect.map(|dialect| dialect.name().to_owned()),
             files: BTreeMap::new(),
             variables,
         };
         for (path, text) in &*reading.texts.borrow() {
-            bundle.files.insert(project.within(path)?, text.to_string());
+            if path == Path::new(DATA_REPLACEMENT) && !is_dataset(Path::new(&**text)) {
+                let replacement = within(Path::new(&**text), &project.root)?;
+                bundle.files.insert(DATA_REPLACEMENT.to_owned(), format!("/{replacement}"));
+            } else if path == Path::new(DATA_REPLACEMENT) || is_dataset(path) {
+                bundle.files.insert(path.to_string_lossy().into_owned(), text.to_string());
+            } else {
+                bundle.files.insert(within(path, &project.root)?, text.to_string());
+            }
         }
         for unit in &plan.units {
             let case = unit.cell.case().expect("it was filled when it was planned");
             if let Some(TraceSource::File(path)) = &case.candidate.trace {
                 let unreadable = |error| NotBundled::Unreadable(path.clone(), error);
                 let found = project.find(path).map_err(unreadable)?;
-                if let Entry::Vacant(entry) = bundle.files.entry(project.within(&found)?) {
+                if let Entry::Vacant(entry) = bundle.files.entry(within(&found, &project.root)?) {
                     entry.insert(crate::load::read_text_file(&found).map_err(unreadable)?.to_string());
                 }
             }
@@ -91,19 +88,43 @@ impl Bundle {
 
     /// Loads the suite from the bundle. Files outside of the bundle count as missing.
     pub fn load(&self) -> LoadedSuite {
+        self.load_and_note(&RefCell::default())
+    }
+
+    /// Notes the datasets that are not in the bundle.
+    fn load_and_note(&self, missing_datasets: &RefCell<BTreeSet<String>>) -> LoadedSuite {
         let texts = self.texts();
         let world = ProjectEnvironment {
             root: PathBuf::from("/"),
-            read: &|path| texts.get(path).cloned().ok_or(ReadError::Missing),
+            read: &|path| {
+                // The name of a dataset is relative.
+                let text = texts.get(&Path::new("/").join(path)).cloned();
+                if text.is_none() && is_dataset(path) {
+                    missing_datasets.borrow_mut().insert(path.to_string_lossy().into_owned());
+                }
+                text.ok_or(ReadError::Missing)
+            },
             glob: &|pattern| Ok(matching(pattern, &texts)),
             variable: &|name| self.variables.get(name).cloned(),
             variables: VariableExpansion::Filled,
             call: &dialect::refuse_scripts,
         };
-        let dialect = self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|it| it.0 == name));
-        let mut loaded = dialect::read_suite(&self.path(), dialect.map(|dialect| dialect.1), &world);
+        let dialect =
+            self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|(known, _)| known == name));
+        let mut loaded = dialect::read_suite(&self.path(), dialect.map(|(_, dialect)| *dialect), &world);
         loaded.shorten(Path::new("/"));
         loaded
+    }
+
+    /// References to datasets that the suite has and that are not in the bundle, as the suite writes them.
+    pub fn missing_datasets(&self) -> Vec<String> {
+        // Most suites name none, and need not be read for it.
+        if !self.files.values().any(|text| text.contains(DATASET_PREFIX)) {
+            return Vec::new();
+        }
+        let missing = RefCell::default();
+        self.load_and_note(&missing);
+        missing.into_inner().into_iter().collect()
     }
 
     /// The files of the bundle for the run; programs, if they are allowed, start in `folder`.
@@ -128,7 +149,7 @@ fn matching(pattern: &Path, texts: &BTreeMap<PathBuf, Arc<str>>) -> Vec<PathBuf>
 }
 
 /// A path from the project's root, as a bundle writes it.
-pub(crate) fn within(path: &Path, root: &Path) -> Result<String, NotBundled> {
+fn within(path: &Path, root: &Path) -> Result<String, NotBundled> {
     let outside = || NotBundled::Outside(path.to_owned());
     let inside = path.strip_prefix(root).map_err(|_| outside())?;
     let part = |component: Component<'_>| match component {

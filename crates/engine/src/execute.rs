@@ -127,8 +127,8 @@ pub async fn execute(
             let shared = Arc::clone(shared);
             at_work.spawn(async move {
                 let mut all = grade_jobs(&jobs, &shared.caller).await;
-                for (result, exchanges) in &mut all {
-                    redact_result(result, exchanges, &shared.redactor);
+                for graded in &mut all {
+                    redact_result(&mut graded.result, &mut graded.exchanges, &shared.redactor);
                 }
                 jobs.iter().map(|job| job.at).zip(all).collect::<Vec<_>>()
             });
@@ -137,7 +137,8 @@ pub async fn execute(
             done = at_work.join_next() => match done {
                 None => return stopped.filter(|_| waiting.next().is_some()),
                 Some(done) => {
-                    for (at, (result, exchanges)) in done.expect("grading a unit does not panic") {
+                    for (at, graded) in done.expect("grading a unit does not panic") {
+                        let CaseGrading { result, exchanges } = graded;
                         if until.first_failure && result.verdict.status == VerdictStatus::Fail {
                             stopped = stopped.or(Some(EarlyStop::FirstFailure));
                         }
@@ -196,7 +197,20 @@ pub fn select_again(jobs: Vec<GradingJob>, is_wanted: impl Fn(&GradingJob) -> bo
     group_compared_jobs(jobs).into_iter().filter(|group| group.iter().any(&is_wanted)).flatten().collect()
 }
 
-async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<(CaseResult, Vec<JudgeExchange>)> {
+/// The result of a unit, and what its judges were asked.
+struct CaseGrading {
+    result: CaseResult,
+    exchanges: Vec<JudgeExchange>,
+}
+
+impl CaseGrading {
+    /// Of a unit whose judges were not asked.
+    fn without_exchanges(result: CaseResult) -> Self {
+        Self { result, exchanges: Vec::new() }
+    }
+}
+
+async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<CaseGrading> {
     let found = join_all(jobs.iter().map(|job| load_judge_input(job, caller))).await;
     let mut contests = run_contests(jobs, caller, &found).await;
     let each = jobs.iter().zip(&found).zip(&contests);
@@ -220,7 +234,7 @@ async fn collect_unit_answers(
     found: &JudgeInputResult,
     contests: &BTreeMap<String, ContestResult>,
 ) -> UnitAnswers {
-    let (material, _) = found.as_ref().ok()?;
+    let material = &found.as_ref().ok()?.material;
     let row = job.unit.cell.row();
     Some(job.bench.answer(caller, case_of(job, row.as_ref(), material, contests)).await)
 }
@@ -253,19 +267,20 @@ fn compare_scores(
             .collect();
         let totals: Result<Vec<f64>, NotComparable> =
             present.iter().map(|(_, members)| mean_total(&check, rubric, members)).collect();
-        let outcomes: Vec<(Outcome, String)> = match (find_missing_output(jobs, found), totals) {
+        let outcomes: Vec<ExplainedOutcome> = match (find_missing_output(jobs, found), totals) {
             (None, Ok(totals)) => check
                 .standings(&totals)
                 .into_iter()
-                .map(|max_score_result| {
-                    (best_score_outcome(max_score_result.is_best), max_score_result.comment)
+                .map(|standing| ExplainedOutcome {
+                    outcome: best_score_outcome(standing.is_best),
+                    reason: standing.comment,
                 })
                 .collect(),
             // Without the missing output the comparison could name a wrong winner.
             (Some(missing), _) => vec![missing; present.len()],
             (None, Err(missing)) => vec![not_compared(&missing); present.len()],
         };
-        for ((at, _), (outcome, reason)) in present.iter().zip(outcomes) {
+        for ((at, _), ExplainedOutcome { outcome, reason }) in present.iter().zip(outcomes) {
             let contested = ContestResult { outcome, reason, spend: None, exchanges: Vec::new() };
             contests[*at].insert(criterion.id.clone(), contested);
         }
@@ -288,24 +303,43 @@ fn best_score_outcome(is_best: bool) -> Outcome {
     Outcome::Scored { value: Value::Number(unit), unit: Some(unit) }
 }
 
-fn not_compared(missing: &NotComparable) -> (Outcome, String) {
-    let detail = format!("the outputs cannot be compared: {missing} for one of them");
-    match missing.deferred {
-        true => (Outcome::Deferred { why: Deferral::NotGraded }, detail),
-        false => (Outcome::Failed { failure: Failure::Crashed, detail }, String::new()),
+/// An outcome, and the reason that is shown with it.
+#[derive(Clone)]
+struct ExplainedOutcome {
+    outcome: Outcome,
+    reason: String,
+}
+
+impl ExplainedOutcome {
+    fn from_crash(detail: String) -> Self {
+        Self { outcome: Outcome::Failed { failure: Failure::Crashed, detail }, reason: String::new() }
     }
 }
 
-type JudgeInputResult = Result<(JudgeInput, Spend), (Outcome, String)>;
+fn not_compared(missing: &NotComparable) -> ExplainedOutcome {
+    let reason = format!("the outputs cannot be compared: {missing} for one of them");
+    match missing.deferred {
+        true => ExplainedOutcome { outcome: Outcome::Deferred { why: Deferral::NotGraded }, reason },
+        false => ExplainedOutcome::from_crash(reason),
+    }
+}
+
+/// The judge input of a unit, and what it cost to produce it.
+struct LoadedJudgeInput {
+    material: JudgeInput,
+    spend: Spend,
+}
+
+type JudgeInputResult = Result<LoadedJudgeInput, ExplainedOutcome>;
 
 /// Why outputs cannot be compared while one of them is missing.
-fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Option<(Outcome, String)> {
-    let (job, outcome) =
-        jobs.iter().zip(found).find_map(|(job, found)| Some((job, &found.as_ref().err()?.0)))?;
-    let detail = format!("the outputs cannot be compared: `{}` has no output", job.unit.name);
-    Some(match outcome {
-        Outcome::Deferred { why } => (Outcome::Deferred { why: *why }, detail),
-        _ => (Outcome::Failed { failure: Failure::Crashed, detail }, String::new()),
+fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Option<ExplainedOutcome> {
+    let (job, missing) =
+        jobs.iter().zip(found).find_map(|(job, found)| Some((job, found.as_ref().err()?)))?;
+    let reason = format!("the outputs cannot be compared: `{}` has no output", job.unit.name);
+    Some(match &missing.outcome {
+        Outcome::Deferred { why } => ExplainedOutcome { outcome: Outcome::Deferred { why: *why }, reason },
+        _ => ExplainedOutcome::from_crash(reason),
     })
 }
 
@@ -316,19 +350,22 @@ async fn run_contests(
     found: &[JudgeInputResult],
 ) -> Vec<BTreeMap<String, ContestResult>> {
     let mut all = vec![BTreeMap::new(); jobs.len()];
-    let present: Vec<(usize, &JudgeInput)> =
-        found.iter().enumerate().filter_map(|(at, result)| Some((at, &result.as_ref().ok()?.0))).collect();
+    let present: Vec<(usize, &JudgeInput)> = found
+        .iter()
+        .enumerate()
+        .filter_map(|(at, result)| Some((at, &result.as_ref().ok()?.material)))
+        .collect();
     let (Some(first), true) = (jobs.first(), 1 < jobs.len()) else { return all };
     for (criterion, text) in first.unit.contests() {
-        if let Some((outcome, reason)) = find_missing_output(jobs, found) {
+        if let Some(missing) = find_missing_output(jobs, found) {
             for (at, _) in &present {
-                let (outcome, reason) = (outcome.clone(), reason.clone());
+                let ExplainedOutcome { outcome, reason } = missing.clone();
                 let contested = ContestResult { outcome, reason, spend: None, exchanges: Vec::new() };
                 all[*at].insert(criterion.clone(), contested);
             }
             continue;
         }
-        let candidates = present.iter().map(|present| present.1).collect();
+        let candidates = present.iter().map(|(_, material)| *material).collect();
         let task = first.unit.cell.task();
         let about = (task.as_str(), text.as_str());
         let compared =
@@ -362,11 +399,14 @@ async fn conclude(
     found: JudgeInputResult,
     answers: UnitAnswers,
     contests: &BTreeMap<String, ContestResult>,
-) -> (CaseResult, Vec<JudgeExchange>) {
+) -> CaseGrading {
     let unit = &*job.unit;
-    let (material, spend) = match found {
+    let LoadedJudgeInput { material, spend } = match found {
         Ok(found) => found,
-        Err(why) => return (build_ungraded_result(unit, &why.0, &why.1, JudgeInput::default()), Vec::new()),
+        Err(ExplainedOutcome { outcome, reason }) => {
+            let result = build_ungraded_result(unit, &outcome, &reason, JudgeInput::default());
+            return CaseGrading::without_exchanges(result);
+        }
     };
     let row = unit.cell.row();
     let concluded = match answers.expect("there is a candidate") {
@@ -382,11 +422,11 @@ async fn conclude(
                 .iter_mut()
                 .flat_map(|opinion| std::mem::take(&mut opinion.exchanges))
                 .collect();
-            (build_case_result(unit, decision, material, spend), exchanges)
+            CaseGrading { result: build_case_result(unit, decision, material, spend), exchanges }
         }
         Err(error) => {
             let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
-            (build_ungraded_result(unit, &outcome, "", material), Vec::new())
+            CaseGrading::without_exchanges(build_ungraded_result(unit, &outcome, "", material))
         }
     }
 }
@@ -394,13 +434,14 @@ async fn conclude(
 /// The judge input of a unit and its cost, or the reason why there is none.
 async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputResult {
     if let Some(material) = &job.material {
-        return Ok((JudgeInput::clone(material), Spend::default()));
+        return Ok(LoadedJudgeInput { material: JudgeInput::clone(material), spend: Spend::default() });
     }
     let case = job.unit.cell.case().expect("it was filled when it was planned");
     if !case.candidate.is_given() {
         let which = TrialIdentity { name: &job.unit.name, trial: job.unit.trial };
         let produced = job.agents.produce(caller, &case, which).await;
-        let produced = produced.map_err(|why| (why.outcome(), why.reason().to_owned()))?;
+        let produced = produced
+            .map_err(|why| ExplainedOutcome { outcome: why.outcome(), reason: why.reason().to_owned() })?;
         let mut candidate = case.candidate;
         (candidate.response, candidate.diff) = (produced.response, produced.diff);
         candidate.context.extend(produced.context);
@@ -409,9 +450,9 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
         metadata.extend(produced.metadata);
         let case_data = build_case_data(job, &candidate, metadata);
         let material = JudgeInput { measurements, case_data, ..JudgeInput::new(&candidate, produced.trace) };
-        return Ok((material, produced.spend));
+        return Ok(LoadedJudgeInput { material, spend: produced.spend });
     }
-    let broken = |detail: String| (Outcome::Failed { failure: Failure::Crashed, detail }, String::new());
+    let broken = ExplainedOutcome::from_crash;
     let trace: Option<Trace> = match &case.candidate.trace {
         None => None,
         Some(TraceSource::Inline(value)) => {
@@ -424,7 +465,8 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
         }
     };
     let case_data = build_case_data(job, &case.candidate, case.metadata);
-    Ok((JudgeInput { case_data, ..JudgeInput::new(&case.candidate, trace) }, Spend::default()))
+    let material = JudgeInput { case_data, ..JudgeInput::new(&case.candidate, trace) };
+    Ok(LoadedJudgeInput { material, spend: Spend::default() })
 }
 
 /// The data of a case that external checks get; empty if the rubric has none.

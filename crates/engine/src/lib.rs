@@ -8,6 +8,7 @@ pub mod batch;
 pub mod bundle;
 pub mod call;
 pub mod embed;
+mod environment;
 pub mod execute;
 pub mod judge;
 pub mod load;

@@ -1,15 +1,19 @@
 //! Reads suites from disk, and keeps their references inside the project.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use jurist_core::dialect::{self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion};
+use jurist_core::dialect::{
+    self, DATA_REPLACEMENT, DATASET_PREFIX, Dialect, LoadedSuite, ProjectEnvironment, ReadError,
+    VariableExpansion,
+};
 use jurist_core::syntax::MAX_BYTES;
 
-use crate::bundle::{NotBundled, Reading, within};
+pub use crate::environment::{cache_folder, harmless_variables, secrets, variable, variables};
 use crate::load_script::{ScriptPolicy, call_script};
 
 /// How to load.
@@ -31,6 +35,38 @@ pub enum Outside {
     Allowed,
 }
 
+/// The files and variables that were read while a suite was loaded.
+#[derive(Debug, Default)]
+pub struct Reading {
+    pub(crate) texts: RefCell<BTreeMap<PathBuf, Arc<str>>>,
+    pub(crate) variables: RefCell<BTreeMap<String, String>>,
+    /// Datasets that the suite names and that were not provided.
+    missing_datasets: RefCell<BTreeSet<String>>,
+}
+
+impl Reading {
+    /// References to datasets whose rows were not provided, as the suite writes them.
+    pub fn missing_datasets(&self) -> Vec<String> {
+        self.missing_datasets.borrow().iter().cloned().collect()
+    }
+
+    /// The files that were read.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.texts.borrow().keys().cloned().collect()
+    }
+}
+
+/// What a caller hands over with a suite.
+#[derive(Debug, Clone, Default)]
+pub struct ProvidedData {
+    /// The suite itself, where it is no file.
+    pub suite: Option<Arc<str>>,
+    /// Rows of datasets as JSON lines, by the reference that the suite has: `dataset:support@v3`.
+    pub datasets: BTreeMap<String, Arc<str>>,
+    /// Rows that replace the `data` of every case: an absolute path, or a reference to a dataset.
+    pub replacement: Option<String>,
+}
+
 /// What `-` stands for.
 const STDIN: &str = "<stdin>";
 
@@ -42,17 +78,27 @@ pub fn load_suite(path: &Path, options: LoadOptions) -> LoadedSuite {
 /// Reads a suite from a text instead of a file; its references start in the current folder.
 pub fn load_suite_text(name: &str, text: &str, options: LoadOptions) -> LoadedSuite {
     let path = std::env::current_dir().unwrap_or_default().join(name);
-    load_suite_from(&path, Some(text), options).0
+    let provided = ProvidedData { suite: Some(text.into()), ..ProvidedData::default() };
+    load_suite_from(&path, &provided, options).0
 }
 
 /// The same, and what was read on the way.
 pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuite, Reading) {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = if path.as_os_str() == "-" { here.join(STDIN) } else { normalize_path(path, &here) };
-    load_suite_from(&path, None, options)
+    load_suite_with_data(path, &ProvidedData::default(), options)
 }
 
-fn load_suite_from(path: &Path, own_text: Option<&str>, options: LoadOptions) -> (LoadedSuite, Reading) {
+/// The same, with rows that the caller provides.
+pub fn load_suite_with_data(
+    path: &Path,
+    provided: &ProvidedData,
+    options: LoadOptions,
+) -> (LoadedSuite, Reading) {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = if path.as_os_str() == "-" { here.join(STDIN) } else { normalize_path(path, &here) };
+    load_suite_from(&path, provided, options)
+}
+
+fn load_suite_from(path: &Path, provided: &ProvidedData, options: LoadOptions) -> (LoadedSuite, Reading) {
     let reading = Reading::default();
     let here = std::env::current_dir().unwrap_or_default();
     let root = project_root(path);
@@ -60,13 +106,18 @@ fn load_suite_from(path: &Path, own_text: Option<&str>, options: LoadOptions) ->
     let inside = |it: &Path| {
         options.outside == Outside::Allowed
             || it == path
+            || provided.replacement.as_deref().is_some_and(|replacement| it == Path::new(replacement))
             || (it.starts_with(&root) && it.canonicalize().map_or(true, |real| real.starts_with(&real_root)))
     };
     let world = ProjectEnvironment {
         root: root.clone(),
         read: &|it| {
-            let text = match (it, own_text) {
+            let text = match (it, &provided.suite) {
                 (_, Some(text)) if it == path => read_from(&mut text.as_bytes(), MAX_BYTES),
+                _ if it == Path::new(DATA_REPLACEMENT) => {
+                    provided.replacement.as_deref().map(Arc::from).ok_or(ReadError::Missing)
+                }
+                _ if is_dataset(it) => provided.find_dataset(it, options, &reading),
                 _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock(), MAX_BYTES),
                 _ if inside(it) => read_text_file(it),
                 _ => Err(ReadError::Outside),
@@ -97,6 +148,30 @@ fn load_suite_from(path: &Path, own_text: Option<&str>, options: LoadOptions) ->
     let mut loaded = dialect::read_suite(path, options.dialect, &world);
     loaded.shorten(&here);
     (loaded, reading)
+}
+
+/// Whether a path names a dataset and no file.
+pub(crate) fn is_dataset(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with(DATASET_PREFIX))
+}
+
+impl ProvidedData {
+    fn find_dataset(
+        &self,
+        reference: &Path,
+        options: LoadOptions,
+        reading: &Reading,
+    ) -> Result<Arc<str>, ReadError> {
+        let reference = reference.to_string_lossy();
+        if let Some(rows) = self.datasets.get(&*reference) {
+            return Ok(Arc::clone(rows));
+        }
+        reading.missing_datasets.borrow_mut().insert(reference.into_owned());
+        match options.scripts {
+            ScriptPolicy::Skipped => Err(ReadError::Unresolved),
+            _ => Err(ReadError::Other("this command reads no datasets; `jurist eval` does".to_owned())),
+        }
+    }
 }
 
 /// An absolute path without `..`; links on the way stay what they are at its end.
@@ -151,7 +226,7 @@ pub struct SuiteFiles {
     pub(crate) suite: PathBuf,
     /// That of the suite; programs start here.
     pub folder: PathBuf,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     outside: Outside,
     /// The files, where they came from elsewhere: nothing of this disk is looked at.
     texts: Option<Texts>,
@@ -168,11 +243,6 @@ impl SuiteFiles {
     pub(crate) fn of_texts(suite: PathBuf, texts: Texts, folder: PathBuf) -> Self {
         let outside = Outside::Refused;
         Self { suite, folder, root: PathBuf::from("/"), outside, texts: Some(texts) }
-    }
-
-    /// A path from the project's root.
-    pub(crate) fn within(&self, path: &Path) -> Result<String, NotBundled> {
-        within(path, &self.root)
     }
 
     /// The text of a file that is found like any other.
@@ -194,54 +264,6 @@ impl SuiteFiles {
         let inside = self.outside == Outside::Allowed || real(&found).starts_with(real(&self.root));
         if inside { Ok(found) } else { Err(ReadError::Outside) }
     }
-}
-
-/// A variable of the environment; an empty one is none.
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|var| !var.is_empty())
-}
-
-/// What programs inherit of the environment: nothing that could be a secret.
-const HARMLESS: [&str; 16] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "VIRTUAL_ENV",
-    "PYTHONPATH",
-    "JURIST_EVALUATORS",
-    "NODE_PATH",
-    "SYSTEMROOT",
-];
-
-/// Variables that a program needs to find its way, and no others.
-pub fn harmless_variables() -> impl Iterator<Item = (&'static str, String)> {
-    HARMLESS.iter().filter_map(|name| Some((*name, variable(name)?)))
-}
-
-/// All variables of the environment.
-pub fn variables() -> impl Iterator<Item = (String, String)> {
-    std::env::vars()
-}
-
-/// Values of variables whose names say that they are secret.
-pub fn secrets() -> impl Iterator<Item = String> {
-    std::env::vars().filter(|var| jurist_core::redact::is_secret_variable(&var.0)).map(|var| var.1)
-}
-
-/// Where replies are kept unless something else is said: the user's cache folder.
-pub fn cache_folder() -> Option<PathBuf> {
-    let own = variable("JURIST_CACHE").map(PathBuf::from);
-    let shared = || variable("XDG_CACHE_HOME").map(|variable| PathBuf::from(variable).join("jurist"));
-    let home = || variable("HOME").map(|variable| PathBuf::from(variable).join(".cache/jurist"));
-    own.or_else(shared).or_else(home)
 }
 
 /// Data that the command line names may be this large; files that other files name may not.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use jurist_core::dialect::{ScriptAnswer, ScriptCall, ScriptSource};
 use serde_json::{Value as Json, json};
 
+use crate::environment::harmless_variables;
+
 /// Whether scripts are run while a suite is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScriptPolicy {
@@ -96,7 +98,7 @@ fn run_prompt_program(line: &str, arguments: &[Json], folder: &Path) -> Result<J
 
 /// Starts a script in a folder and waits until it has ended well.
 fn wait_for_script(mut command: Command, folder: &Path, complaints: &Path) -> Result<(), String> {
-    command.current_dir(folder).env_clear().envs(crate::load::harmless_variables()).stdin(Stdio::null());
+    command.current_dir(folder).env_clear().envs(harmless_variables()).stdin(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
     let started = Instant::now();
     let status = loop {

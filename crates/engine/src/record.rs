@@ -71,8 +71,14 @@ pub struct Recorder {
 struct RecordingFile {
     file: fs::File,
     /// Position of each call in the file.
-    places: BTreeMap<String, (u64, usize)>,
+    places: BTreeMap<String, RecordedPlace>,
     end: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RecordedPlace {
+    start: u64,
+    length: usize,
 }
 
 impl Recorder {
@@ -97,7 +103,7 @@ impl Recorder {
             serde_json::to_string(&RecordedCall { request, reply }).expect("a call is plain data") + "\n";
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.file.write_all(line.as_bytes()).is_ok() {
-            let place = (kept.end, line.len());
+            let place = RecordedPlace { start: kept.end, length: line.len() };
             kept.places.insert(key, place);
             kept.end += line.len() as u64;
         }
@@ -107,10 +113,10 @@ impl Recorder {
     fn finish(&self) -> Result<usize, BadCassette> {
         let bad = |error| BadCassette::File { path: self.path.clone(), error };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let places: Vec<(u64, usize)> = kept.places.values().copied().collect();
+        let places: Vec<RecordedPlace> = kept.places.values().copied().collect();
         let sorted = PathBuf::from(format!("{}.sorted", self.path.display()));
         let mut out = std::io::BufWriter::new(fs::File::create(&sorted).map_err(bad)?);
-        for (start, length) in &places {
+        for RecordedPlace { start, length } in &places {
             let mut line = vec![0; *length];
             kept.file.seek(SeekFrom::Start(*start)).map_err(bad)?;
             kept.file.read_exact(&mut line).map_err(bad)?;

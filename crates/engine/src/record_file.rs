@@ -75,6 +75,15 @@ impl RecordFile {
     /// Opens a file, or standard input if the path is `-`. A table is recognised by the file extension or the first
     /// row, an array by the first byte.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
+        Self::open_with(path, is_graded_field)
+    }
+
+    /// Like [`Self::open`], for records that need not have anything to grade: any known column makes a table.
+    pub fn open_cases(path: &Path) -> Result<Self, RecordsError> {
+        Self::open_with(path, |_| true)
+    }
+
+    fn open_with(path: &Path, is_wanted: fn(RecordField) -> bool) -> Result<Self, RecordsError> {
         let name: Arc<str> = path.display().to_string().into();
         let unreadable = |error| RecordsError::Unreadable { name: name.to_string(), error };
         let (input, extension) = if path.as_os_str() == "-" {
@@ -87,8 +96,8 @@ impl RecordFile {
         let mut reader = ByteReader::new(input);
         reader.skip_mark().map_err(unreadable)?;
         let form = match extension.as_str() {
-            "csv" => open_table(reader, &name, SEPARATORS)?,
-            "tsv" => open_table(reader, &name, *b"\t,;")?,
+            "csv" => open_table(reader, &name, SEPARATORS, is_wanted)?,
+            "tsv" => open_table(reader, &name, *b"\t,;", is_wanted)?,
             _ => {
                 let first = reader.skip_blank().map_err(unreadable)?;
                 match first {
@@ -103,10 +112,14 @@ impl RecordFile {
                     }
                     Some(byte)
                         if byte != b'{'
-                            && TableHeader::find(reader.peek().map_err(unreadable)?, SEPARATORS)
-                                .is_some() =>
+                            && TableHeader::find(
+                                reader.peek().map_err(unreadable)?,
+                                SEPARATORS,
+                                is_wanted,
+                            )
+                            .is_some() =>
                     {
-                        open_table(reader, &name, SEPARATORS)?
+                        open_table(reader, &name, SEPARATORS, is_wanted)?
                     }
                     _ => RecordForm::Lines(reader),
                 }
@@ -236,26 +249,34 @@ struct TableHeader {
 }
 
 impl TableHeader {
-    fn find(start: &[u8], separators: [u8; 3]) -> Option<Self> {
-        let is_graded = |column: &String| {
-            let field = record_field(column.split('.').next().unwrap_or_default());
-            matches!(field, Some(RecordField::Response | RecordField::Trace | RecordField::Diff))
+    fn find(start: &[u8], separators: [u8; 3], is_wanted: fn(RecordField) -> bool) -> Option<Self> {
+        let is_named = |column: &String| {
+            record_field(column.split('.').next().unwrap_or_default()).is_some_and(is_wanted)
         };
         separators.into_iter().find_map(|separator| {
             let mut reader =
                 csv::ReaderBuilder::new().delimiter(separator).has_headers(false).from_reader(start);
             let header = reader.records().next()?.ok()?;
             let columns: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
-            columns.iter().any(is_graded).then_some(Self { separator, columns })
+            columns.iter().any(is_named).then_some(Self { separator, columns })
         })
     }
 }
 
 /// A table whose header names something that can be graded, with the separator by which it does.
-fn open_table(mut reader: ByteReader, name: &str, separators: [u8; 3]) -> Result<RecordForm, RecordsError> {
+fn is_graded_field(field: RecordField) -> bool {
+    matches!(field, RecordField::Response | RecordField::Trace | RecordField::Diff)
+}
+
+fn open_table(
+    mut reader: ByteReader,
+    name: &str,
+    separators: [u8; 3],
+    is_wanted: fn(RecordField) -> bool,
+) -> Result<RecordForm, RecordsError> {
     let unreadable = |error| RecordsError::Unreadable { name: name.to_owned(), error };
     let start = reader.peek().map_err(unreadable)?;
-    let Some(TableHeader { separator, columns }) = TableHeader::find(start, separators) else {
+    let Some(TableHeader { separator, columns }) = TableHeader::find(start, separators, is_wanted) else {
         let first = String::from_utf8_lossy(start.split(|byte| *byte == b'\n').next().unwrap_or_default());
         let first: String = first.trim().chars().take(80).collect();
         return Err(RecordsError::Malformed(format!(
@@ -263,10 +284,10 @@ fn open_table(mut reader: ByteReader, name: &str, separators: [u8; 3]) -> Result
              must be `output` or another name for it, such as `response` or `answer`; it is `{first}`"
         )));
     };
-    if let Some(twice) =
+    if let Some((_, twice)) =
         columns.iter().enumerate().find(|(at, column)| !column.is_empty() && columns[..*at].contains(column))
     {
-        return Err(RecordsError::Malformed(format!("`{name}`: two columns are called `{}`", twice.1)));
+        return Err(RecordsError::Malformed(format!("`{name}`: two columns are called `{twice}`")));
     }
     let n_since = Arc::new(AtomicU64::new(0));
     let limited = LimitedReader { reader, n_since: Arc::clone(&n_since) };
@@ -284,9 +305,7 @@ fn open_objects(reader: ByteReader, path: &Path, name: &str) -> Result<RecordFor
         Ok(reader)
     };
     let outline = Outline::read(reader).map_err(unreadable)?;
-    let is_graded = |key: &String| {
-        matches!(record_field(key), Some(RecordField::Response | RecordField::Trace | RecordField::Diff))
-    };
+    let is_graded = |key: &String| record_field(key).is_some_and(is_graded_field);
     let list = outline.lists.iter().find(|key| LIST_NAMES.contains(&key.as_str()));
     let mut reader = again().map_err(unreadable)?;
     match list.filter(|_| !outline.keys.iter().any(is_graded)) {

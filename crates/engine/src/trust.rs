@@ -25,6 +25,12 @@ pub struct TrustedFile {
     pub is_current: bool,
 }
 
+/// An entry of the list: a file that holds the path of the trusted file.
+struct TrustEntry {
+    entry: PathBuf,
+    path: PathBuf,
+}
+
 /// Settings that the user has not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -77,9 +83,9 @@ impl TrustList {
     pub fn remove(&self, path: &Path) -> io::Result<bool> {
         let path = real_path(path);
         let mut is_removed = false;
-        for (entry, trusted) in self.entries()? {
-            if trusted == path {
-                std::fs::remove_file(entry)?;
+        for trusted in self.entries()? {
+            if trusted.path == path {
+                std::fs::remove_file(trusted.entry)?;
                 is_removed = true;
             }
         }
@@ -89,7 +95,7 @@ impl TrustList {
     /// All files, by path.
     pub fn files(&self) -> io::Result<Vec<TrustedFile>> {
         let mut files: Vec<TrustedFile> = Vec::new();
-        for (entry, path) in self.entries()? {
+        for TrustEntry { entry, path } in self.entries()? {
             let text = load::read_text_file(&path).ok();
             let is_current =
                 text.is_some_and(|text| self.entry(&SettingsFile { path: path.clone(), text }) == entry);
@@ -99,15 +105,15 @@ impl TrustList {
         Ok(files)
     }
 
-    fn entries(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    fn entries(&self) -> io::Result<Vec<TrustEntry>> {
         let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
         };
         let read = |entry: io::Result<std::fs::DirEntry>| {
             let entry = entry?.path();
-            let path = std::fs::read_to_string(&entry)?;
-            Ok((entry, PathBuf::from(path)))
+            let path = PathBuf::from(std::fs::read_to_string(&entry)?);
+            Ok(TrustEntry { entry, path })
         };
         entries.map(read).collect()
     }

@@ -22,7 +22,7 @@ use jurist_engine::call::{
     BudgetReservation, Cache, Caching, CallNotice, ModelClient, SharedBudget, VendorRateLimits,
 };
 use jurist_engine::judge::{
-    JudgeCase, JudgeDecision, JudgeModel, MAX_TOKENS, ResolvedJudges, compare_candidates,
+    JudgeCase, JudgeDecision, JudgeEscalation, JudgeModel, MAX_TOKENS, ResolvedJudges, compare_candidates,
 };
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::model::{BoxFuture, ModelError};
@@ -702,7 +702,7 @@ async fn a_stronger_judge_is_asked_only_when_the_first_is_unsure() {
             .await;
     let strong = Server::script(vec![say(r#"{"score": 0.1}"#)]).await;
     let bench = ResolvedJudges {
-        escalate: Some((member("anthropic", &strong), 0.1)),
+        escalate: Some(JudgeEscalation { judge: member("anthropic", &strong), margin: 0.1 }),
         ..bench(vec![member("openai", &weak)])
     };
     let unsure = decide(&bench, &caller(), &unit()).await;

@@ -26,7 +26,7 @@ class MissingPackage(JuristError, ImportError):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One problem of a rubric, with the place where it stands."""
+    """One problem of a rubric, with its place in the file."""
 
     message: str
     severity: str

@@ -45,7 +45,7 @@ def grade(
 ) -> Any:
     """Grade the rows of a frame where they are; gives the frame with `status`, `score`, `cost`, `error` and `verdict`.
 
-    `verdict` is the JSON that `jurist grade` prints; `prefix` stands before the names of these columns. `limits` is a
+    `verdict` is the JSON that `jurist grade` prints; `prefix` is added before the names of these columns. `limits` is a
     result of `share_limits`. A rubric that is a path is read on each worker. Spark grades when the result is used, and
     again each time it is used: write or cache it first.
     """

@@ -9,13 +9,14 @@ use jurist_store::{ProjectId, Region, Store, StoreError, clock};
 use tokio::sync::watch;
 
 use crate::annotate::Outputs;
-use crate::api::{ChangeCache, HistoryCache};
-use crate::auth::LockOut;
 use crate::connections::ConnectionLimits;
+use crate::credential::LockOut;
 use crate::ingest::{IngestAdmission, IngestLimits};
+use crate::job::Work;
 use crate::metrics::Metrics;
 use crate::monitor::Sequences;
-use crate::work::{Work, WorkerContext};
+use crate::run_comparisons::{ChangeCache, HistoryCache};
+use crate::work::WorkerContext;
 
 #[derive(Debug, Clone)]
 pub struct App(Arc<AppState>);
@@ -32,7 +33,7 @@ pub struct AppState {
     /// True once the server is stopping: event streams end, so that their clients reconnect to another process.
     pub stopping: watch::Sender<bool>,
     /// Limits of traces that are being received.
-    pub gate: IngestAdmission,
+    pub gate: Arc<IngestAdmission>,
     /// Output folders for annotations, besides the store.
     pub outputs: Outputs,
     /// Cache for trends.
@@ -109,7 +110,7 @@ impl App {
         let default_project = store.default_project(rates, clock::current_time()).await?;
         let metrics = Arc::new(Metrics::default());
         let workshop = WorkerContext::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
-        let (lock_out, gate) = (LockOut::default(), IngestAdmission::default());
+        let (lock_out, gate) = (LockOut::default(), Arc::new(IngestAdmission::default()));
         let stopping = watch::Sender::new(false);
         let (outputs, sequences) = (Outputs::default(), Sequences::default());
         let shared = AppState {

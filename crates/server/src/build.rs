@@ -1,6 +1,6 @@
 //! Facts about this build of the program: `jurist --version --verbose` prints them.
 
-use crate::pages;
+use crate::pages::{self, EmbeddedPages};
 
 /// What the build script knows. A text is empty where it was not told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,17 +11,6 @@ pub struct BuildFacts {
     pub optimisation: &'static str,
     pub target: &'static str,
     pub pages: EmbeddedPages,
-}
-
-/// Files of the web pages and the book that the server can serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EmbeddedPages {
-    /// `false` in a debug build, which reads them from the source tree.
-    pub are_inside: bool,
-    pub web_files: usize,
-    pub web_bytes: usize,
-    pub book_pages: usize,
-    pub book_bytes: usize,
 }
 
 pub fn read_build_facts() -> BuildFacts {

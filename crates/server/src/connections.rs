@@ -24,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt;
 
-use crate::metrics::Metrics;
+use crate::metrics::{ConnectionRefusal, Metrics};
 
 /// Limits of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,24 +270,6 @@ fn limit_body_time(body: Body, limits: ConnectionLimits) -> Body {
         }
     });
     Body::from_stream(chunks.fuse())
-}
-
-/// Why a connection was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConnectionRefusal {
-    /// The total limit is reached.
-    Full,
-    /// The limit of the address is reached.
-    AddressFull,
-}
-
-impl ConnectionRefusal {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "all",
-            Self::AddressFull => "address",
-        }
-    }
 }
 
 #[derive(Debug)]

@@ -8,12 +8,7 @@ use jurist_core::run::BadRunId;
 use jurist_store::{BadCursor, BadId, BadTraceId, StoreError};
 use serde::Serialize;
 
-use crate::annotate::TaskError;
-use crate::ingest::{BadArrival, BadExport};
-use crate::monitor::{NotApplied, NotCompared, NotRescored};
-use crate::notify::{BadQuiet, BadWebhook};
 use crate::request_id::RequestId;
-use crate::work::WorkRefusal;
 
 /// Why a request failed. The sender reads the text, so it contains no data of other projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,12 +52,20 @@ pub enum ApiError {
 pub struct Problem {
     /// Kind of problem.
     pub title: String,
+    /// HTTP status code.
     pub status: u16,
     /// What is wrong and how to fix it.
     pub detail: String,
     /// Id of the request, also in the header `X-Request-Id` and in the server's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+}
+
+/// What a problem says, whatever its request.
+struct ProblemParts {
+    status: StatusCode,
+    title: &'static str,
+    detail: String,
 }
 
 impl Problem {
@@ -99,15 +102,15 @@ impl ApiError {
 
     /// The same status with another body, for protocols with their own error format.
     pub fn with_body(self, kind: &'static str, body: impl FnOnce(&str) -> Vec<u8>) -> Response {
-        let detail = self.clone().parts().2;
+        let detail = self.clone().parts().detail;
         let mut response = self.into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
         *response.body_mut() = body(&detail).into();
         response
     }
 
-    fn parts(self) -> (StatusCode, &'static str, String) {
-        match self {
+    fn parts(self) -> ProblemParts {
+        let (status, title, detail) = match self {
             Self::Bad(why) => (StatusCode::BAD_REQUEST, "Bad request", why),
             Self::SignIn(why) => (StatusCode::UNAUTHORIZED, "Sign in first", why),
             Self::Forbidden(why) => (StatusCode::FORBIDDEN, "Not allowed", why),
@@ -118,7 +121,7 @@ impl ApiError {
             Self::TooLarge(why) => (StatusCode::PAYLOAD_TOO_LARGE, "Too large", why),
             Self::NotUnderstood(why) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not understood", why),
             Self::Busy { why, .. } => (StatusCode::TOO_MANY_REQUESTS, "Busy", why),
-            Self::With { problem, .. } => problem.parts(),
+            Self::With { problem, .. } => return problem.parts(),
             Self::BodyTooSlow => (
                 StatusCode::REQUEST_TIMEOUT,
                 "Too slow",
@@ -139,7 +142,8 @@ impl ApiError {
                 "Internal server error",
                 "the server's log has the details under the id of this request".to_owned(),
             ),
-        }
+        };
+        ProblemParts { status, title, detail }
     }
 }
 
@@ -151,7 +155,7 @@ impl IntoResponse for ApiError {
             _ => None,
         };
         let more = if let Self::With { more, .. } = &self { Some(more.clone()) } else { None };
-        let (status, title, detail) = self.parts();
+        let ProblemParts { status, title, detail } = self.parts();
         let problem = Problem::of_current_request(status, title, &detail);
         let mut body = serde_json::to_value(&problem).expect("a problem is plain data");
         for (key, value) in more.iter().filter_map(serde_json::Value::as_object).flatten() {
@@ -226,6 +230,7 @@ pub async fn closing(mut response: Response) -> Response {
     response
 }
 
+/// Errors whose text is the answer to a bad request.
 macro_rules! bad_request {
     ($($error:ty),+) => {
         $(impl From<$error> for ApiError {
@@ -236,84 +241,9 @@ macro_rules! bad_request {
     };
 }
 
-bad_request!(
-    BadArrival,
-    BadCap,
-    BadCursor,
-    BadExport,
-    BadId,
-    BadQuiet,
-    BadRunId,
-    BadTraceId,
-    PathRejection,
-    QueryRejection
-);
+pub(crate) use bad_request;
 
-impl From<BadWebhook> for ApiError {
-    fn from(bad: BadWebhook) -> Self {
-        match bad {
-            BadWebhook::Address => Self::bad(bad),
-            BadWebhook::Private(_) | BadWebhook::NoSecret(_) => Self::Senseless(bad.to_string()),
-        }
-    }
-}
-
-impl From<WorkRefusal> for ApiError {
-    fn from(refused: WorkRefusal) -> Self {
-        match refused {
-            WorkRefusal::NotAllowed(_) => Self::Forbidden(refused.to_string()),
-            WorkRefusal::Wrong(_) => Self::Bad(refused.to_string()),
-            WorkRefusal::Suite(_) | WorkRefusal::NoPlan(_) | WorkRefusal::NoJudge(_) => {
-                Self::Senseless(refused.to_string())
-            }
-        }
-    }
-}
-
-impl From<NotApplied> for ApiError {
-    fn from(error: NotApplied) -> Self {
-        match error {
-            NotApplied::Store(error) => error.into(),
-            NotApplied::Judge(refused) => refused.into(),
-            NotApplied::File(_) | NotApplied::Anchors(_) | NotApplied::Rubric(_) => {
-                Self::Senseless(error.to_string())
-            }
-        }
-    }
-}
-
-impl From<NotCompared> for ApiError {
-    fn from(error: NotCompared) -> Self {
-        match error {
-            NotCompared::Store(error) => error.into(),
-            NotCompared::NoPairs(..) | NotCompared::Monitor(_) | NotCompared::Same(_) => {
-                Self::Senseless(error.to_string())
-            }
-        }
-    }
-}
-
-impl From<TaskError> for ApiError {
-    fn from(error: TaskError) -> Self {
-        match error {
-            TaskError::Store(error) => error.into(),
-            TaskError::Settings(_) | TaskError::Nothing(_) => Self::Senseless(error.to_string()),
-        }
-    }
-}
-
-impl From<NotRescored> for ApiError {
-    fn from(error: NotRescored) -> Self {
-        match error {
-            NotRescored::Store(error) => error.into(),
-            NotRescored::Judge(refused) => refused.into(),
-            NotRescored::Monitor(_)
-            | NotRescored::Nothing(_)
-            | NotRescored::NoErrors(_)
-            | NotRescored::NoneOverBudget(_) => Self::Senseless(error.to_string()),
-        }
-    }
-}
+bad_request!(BadCap, BadCursor, BadId, BadRunId, BadTraceId, PathRejection, QueryRejection);
 
 impl From<BytesRejection> for ApiError {
     fn from(error: BytesRejection) -> Self {

@@ -11,8 +11,11 @@ mod auth;
 mod blocking;
 mod build;
 mod connections;
+mod credential;
+pub mod datasets;
 mod error;
 mod housekeeping;
+mod job;
 mod metrics;
 mod money;
 pub mod monitor;
@@ -24,6 +27,7 @@ mod pages;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod request_id;
+mod run_comparisons;
 mod serve;
 mod telemetry;
 mod work;
@@ -32,12 +36,13 @@ pub use api::{EndedRun, PushedResult, PushedResults, PushedRun, description};
 pub use app::{Access, App, ServerSettings};
 pub use assemble::{assemble_ended, build_trace_from_pieces};
 pub use auth::{join_link, owner_link};
-pub use build::{BuildFacts, EmbeddedPages, read_build_facts};
+pub use build::{BuildFacts, read_build_facts};
 pub use connections::ConnectionLimits;
 pub use ingest::{
     BadExport, Encoding, IngestDefaults, IngestLimits, Intake, LineAnswer, LineStatus, Rate, SpanFacts,
     Spans, read_span_facts,
 };
+pub use job::{Environment, Work};
 pub use local_service::{BoundService, ServiceToken};
 pub use metrics::Metrics;
 pub use money::{
@@ -45,11 +50,12 @@ pub use money::{
     set_cap_of,
 };
 pub use notify::{LONGEST_SNOOZE, apply_alert_signal, signature, snooze_alert_for_hours};
+pub use pages::EmbeddedPages;
 pub use serve::{BoundServer, NotServed, bind};
 pub use telemetry::{Collector, Exporter, Telemetry};
 pub use work::{
-    Environment, NewRun, ProjectBudget, ReplyCaching, RunProvenanceView, Shard, Work, WorkerContext,
-    run_worker, run_worker_maintenance,
+    NewRun, ProjectBudget, ReplyCaching, RunProvenanceView, Shard, WorkerContext, run_worker,
+    run_worker_maintenance,
 };
 
 #[cfg(test)]

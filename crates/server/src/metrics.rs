@@ -10,9 +10,6 @@ use jurist_core::grade::{Failure, Usd};
 use jurist_store::decisions::DecisionState;
 use jurist_store::jobs::JobCount;
 
-use crate::connections::ConnectionRefusal;
-use crate::work::failure_name;
-
 /// Upper bounds in seconds.
 const BOUNDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
@@ -30,6 +27,24 @@ pub struct Metrics {
     refused_connections: Mutex<BTreeMap<ConnectionRefusal, u64>>,
     /// By judge and the kind of failure.
     judge_errors: Mutex<BTreeMap<(String, String), u64>>,
+}
+
+/// Why a connection was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConnectionRefusal {
+    /// The total limit is reached.
+    Full,
+    /// The limit of the address is reached.
+    AddressFull,
+}
+
+impl ConnectionRefusal {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "all",
+            Self::AddressFull => "address",
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -159,4 +174,9 @@ impl Metrics {
 /// As the value of a label.
 fn escape_label_value(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// Name of a failure in grades and metrics.
+pub fn failure_name(failure: Failure) -> String {
+    serde_json::to_value(failure).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }

@@ -12,7 +12,8 @@ use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::work::{CONTEST, MONITOR, NO_MONEY};
+use crate::job::{CONTEST, MONITOR, NO_MONEY};
+use crate::monitor::{MonitorBudgetView, build_monitor_view};
 
 /// A month of a project. Amounts are dollars.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -24,6 +25,7 @@ pub struct SpendShown {
     pub elapsed: f64,
     /// Absent where there is no limit.
     pub cap: Option<CapShown>,
+    /// Spend of the month, in US dollars.
     pub spent: f64,
     /// Reserved for calls in progress.
     pub reserved: f64,
@@ -33,6 +35,7 @@ pub struct SpendShown {
     pub forecast: Option<ForecastShown>,
     /// Why there is no forecast.
     pub no_forecast: Option<String>,
+    /// Spend of each day that has any, oldest first.
     pub days: Vec<DayShown>,
     /// The dearest first.
     pub purposes: Vec<PartShown>,
@@ -44,19 +47,25 @@ pub struct SpendShown {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CapShown {
+    /// Most that may be spent in a month, in `currency`.
     pub amount: f64,
+    /// Code of the currency (ISO 4217).
     #[schema(example = "GBP")]
     pub currency: String,
     /// Dollars for one of the currency, as agreed when the cap was set.
     pub rate: f64,
+    /// The same amount in US dollars.
     pub dollars: f64,
 }
 
 /// Projected month-end spend from the last four weeks, with an 80 % interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ForecastShown {
+    /// Projected spend at the end of the month, in US dollars.
     pub expected: f64,
+    /// Lower end of the 80 % prediction interval, in US dollars.
     pub low: f64,
+    /// Upper end of the 80 % prediction interval, in US dollars.
     pub high: f64,
     /// When the cap is reached, if it is to be this month.
     pub reaches_cap: Option<String>,
@@ -64,22 +73,32 @@ pub struct ForecastShown {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DayShown {
+    /// Day in UTC.
     #[schema(example = "2026-03-20")]
     pub day: String,
+    /// US dollars.
     pub spent: f64,
+    /// Number of calls to models.
     pub n_calls: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PartShown {
+    /// Name of the purpose, monitor, run or judge.
     pub name: String,
+    /// US dollars.
     pub spent: f64,
+    /// Number of calls to models.
     pub n_calls: u64,
+    /// The monthly budget of a monitor; absent for everything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<MonitorBudgetView>,
 }
 
 /// An alert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AlertShown {
+    /// Id of the alert.
     #[schema(example = "alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
     /// score_drop, error_rate, spend, spend_stop, budget_stop, no_data, monitor_paused, judge_disagreement or threshold.
@@ -92,9 +111,11 @@ pub struct AlertShown {
     pub agent: Option<String>,
     /// Its criterion, if it is about one.
     pub criterion: Option<String>,
+    /// The alert in words.
     pub message: String,
     /// The figures behind it.
     pub facts: serde_json::Value,
+    /// When it was raised, in UTC (RFC 3339).
     pub raised: String,
     /// When it was resolved.
     pub resolved: Option<String>,
@@ -135,10 +156,10 @@ pub async fn load_month_spend(
     subjects.truncate(SUBJECTS);
     for monitor in store.all_monitors(project).await? {
         let id = monitor.id.to_string();
-        subjects
-            .iter_mut()
-            .filter(|part_shown| part_shown.name == id)
-            .for_each(|part_shown| part_shown.name.clone_from(&monitor.name));
+        for part in subjects.iter_mut().filter(|part| part.name == id) {
+            part.name.clone_from(&monitor.name);
+            part.budget = build_monitor_view(&monitor).ok().and_then(|view| view.budget);
+        }
     }
     Ok(SpendShown {
         month: month.to_string(),
@@ -213,6 +234,7 @@ fn sum_spend_by_name(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<Part
         name: name.to_owned(),
         spent: dollars_as_float(spent),
         n_calls,
+        budget: None,
     };
     parts.into_iter().map(shown).collect()
 }

@@ -13,7 +13,6 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use flate2::read::GzDecoder;
 use rust_embed::{Embed, EmbeddedFile};
 
-use crate::build::EmbeddedPages;
 use crate::error::{ApiError, not_modified};
 
 #[derive(Embed)]
@@ -129,6 +128,17 @@ fn unpack_file(packed: EmbeddedFile) -> Option<EmbeddedFile> {
     let mut data = Vec::new();
     GzDecoder::new(&*packed.data).read_to_end(&mut data).ok()?;
     Some(EmbeddedFile { data: data.into(), metadata: packed.metadata })
+}
+
+/// Files of the web pages and the book that the server can serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmbeddedPages {
+    /// `false` in a debug build, which reads them from the source tree.
+    pub are_inside: bool,
+    pub web_files: usize,
+    pub web_bytes: usize,
+    pub book_pages: usize,
+    pub book_bytes: usize,
 }
 
 /// Which pages this program has, for `jurist --version --verbose`.

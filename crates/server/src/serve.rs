@@ -1,6 +1,7 @@
 //! The listening socket and the middleware of all requests.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -19,6 +20,7 @@ use tracing::{Instrument, Span};
 use crate::app::{Access, App};
 use crate::connections::serve_connections;
 use crate::error::{ApiError, add_problem_body, closing};
+use crate::monitor::DecisionLoopSettings;
 use crate::request_id::{RequestId, assign_request_id};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
@@ -68,11 +70,18 @@ impl BoundServer {
             let _ = stopping.send(true);
         };
         let assembling = tokio::spawn(assemble::run_assembly_loop(self.app.clone(), stopped.clone()));
-        let considering = tokio::spawn(monitor::run_decision_loop(self.app.clone(), stopped.clone()));
+        let settings = &self.app.settings;
+        let settings = DecisionLoopSettings {
+            max_waiting: settings.max_waiting,
+            rates: settings.work.settings.rates.clone(),
+            settle: settings.settle,
+        };
+        let (store, metrics) = (self.app.store.clone(), Arc::clone(&self.app.metrics));
+        let considering = tokio::spawn(monitor::run_decision_loop(store, metrics, settings, stopped.clone()));
         tokio::spawn(housekeeping::run_housekeeping_loop(self.app.clone(), stopped.clone()));
         tokio::spawn(housekeeping::checkpoint(self.app.clone(), stopped.clone()));
         tokio::spawn(graceful);
-        let metrics = std::sync::Arc::clone(&self.app.metrics);
+        let metrics = Arc::clone(&self.app.metrics);
         let limits = self.app.settings.connections;
         let router = build_server_router(self.app);
         let connections = serve_connections(self.listener, router, limits, metrics, stopped.clone());
@@ -171,9 +180,8 @@ async fn known_host(State(app): State<App>, request: Request, next: Next) -> Res
     }
     let host =
         request.headers().get(header::HOST).and_then(|header| header.to_str().ok()).unwrap_or_default();
-    let name =
-        host.rsplit_once(':').filter(|rsplit_once| rsplit_once.1.bytes().all(|byte| byte.is_ascii_digit()));
-    let name = name.map_or(host, |it| it.0);
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
     if app.settings.access == Access::Open && !matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
         let why = "a server without --auth answers only requests to localhost";
         return ApiError::Forbidden(why.to_owned()).into_response();

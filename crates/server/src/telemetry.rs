@@ -107,15 +107,15 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
         let mut fields = self.fields();
         attributes.record(&mut fields);
         let above = span.parent().and_then(|span_ref| Some(span_ids(span_ref.extensions().get::<Span>()?)));
-        let (trace_id, parent_span_id) =
-            above.or(fields.parent).unwrap_or_else(|| (random::<16>().to_vec(), Vec::new()));
+        let above = above.or(fields.parent);
+        let above = above.unwrap_or_else(|| SpanIds { trace: random::<16>().to_vec(), span: Vec::new() });
         // Spans of requests are `SERVER`; all others are `INTERNAL`.
         let kind =
             if attributes.metadata().name() == REQUEST { SpanKind::Server } else { SpanKind::Internal };
         span.extensions_mut().insert(Span {
-            trace_id,
+            trace_id: above.trace,
             span_id: random::<8>().to_vec(),
-            parent_span_id,
+            parent_span_id: above.span,
             name: fields.name.unwrap_or_else(|| attributes.metadata().name().to_owned()),
             kind: kind.into(),
             start_time_unix_nano: now_unix_nanos(),
@@ -139,7 +139,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
         let within = context
             .event_span(event)
             .and_then(|span_ref| Some(span_ids(span_ref.extensions().get::<Span>()?)));
-        let (trace_id, span_id) = within.unwrap_or_default();
+        let SpanIds { trace: trace_id, span: span_id } = within.unwrap_or_default();
         let level = *event.metadata().level();
         // As OpenTelemetry numbers them.
         let severity = match level {
@@ -182,7 +182,7 @@ struct FieldVisitor<'a> {
     /// `otel.name`.
     name: Option<String>,
     /// `traceparent`: the trace and the span of the client.
-    parent: Option<(Vec<u8>, Vec<u8>)>,
+    parent: Option<SpanIds>,
 }
 
 impl FieldVisitor<'_> {
@@ -224,12 +224,12 @@ impl Visit for FieldVisitor<'_> {
 }
 
 /// W3C's header: `00-TRACE-SPAN-FLAGS`.
-fn parent(header: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+fn parent(header: &str) -> Option<SpanIds> {
     let mut parts = header.split('-');
     let (version, trace, span) = (parts.next()?, decode_hex(parts.next()?)?, decode_hex(parts.next()?)?);
     let is_known = version.len() == 2 && version != "ff" && trace.len() == 16 && span.len() == 8;
     let is_set = |bytes: &[u8]| bytes.iter().any(|byte| *byte != 0);
-    (is_known && is_set(&trace) && is_set(&span)).then_some((trace, span))
+    (is_known && is_set(&trace) && is_set(&span)).then_some(SpanIds { trace, span })
 }
 
 fn decode_hex(text: &str) -> Option<Vec<u8>> {
@@ -240,8 +240,14 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-fn span_ids(span: &Span) -> (Vec<u8>, Vec<u8>) {
-    (span.trace_id.clone(), span.span_id.clone())
+#[derive(Debug, Default)]
+struct SpanIds {
+    trace: Vec<u8>,
+    span: Vec<u8>,
+}
+
+fn span_ids(span: &Span) -> SpanIds {
+    SpanIds { trace: span.trace_id.clone(), span: span.span_id.clone() }
 }
 
 fn string_value(text: String) -> AnyValue {

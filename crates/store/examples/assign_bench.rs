@@ -91,7 +91,7 @@ async fn measure(store: &Store) {
     }
     let most = by_item.values().max().copied().unwrap_or(0);
     let shares = store.progress_by_annotator(project, task).await.unwrap();
-    let (few, many) = shares.iter().fold((u64::MAX, 0), |(few, many), it| (few.min(it.1), many.max(it.1)));
+    let (few, many) = shares.iter().fold((u64::MAX, 0), |(few, many), it| (few.min(it.n), many.max(it.n)));
     println!("  {n} of {} answers kept; at most {most} for an item; {few} to {many} a person", 3 * ANSWERS);
 }
 

@@ -4,6 +4,8 @@
 
 use jurist_core::grade::Time;
 
+pub use crate::role::ProjectRole;
+
 use crate::db::{DbRow, Tx, args, statements};
 use crate::tokens::AccessToken;
 use crate::{AccountId, ProjectId, Store, StoreError};
@@ -28,17 +30,6 @@ pub struct NewAccount {
     pub name: String,
     pub password: Option<String>,
     pub is_admin: bool,
-}
-
-/// Role of an account in a project; each role includes the permissions of those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProjectRole {
-    /// Answers assigned tasks and sees nothing else.
-    Annotator,
-    Viewer,
-    Member,
-    Owner,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -302,27 +293,6 @@ async fn keep_an_owner(tx: &mut Tx, project: ProjectId, account: AccountId) -> R
     match tx.fetch(OWNERS, args![project]).await?.as_slice() {
         [only] if only.parse::<AccountId>("account")? == account => Err(StoreError::LastOwner),
         _ => Ok(()),
-    }
-}
-
-impl ProjectRole {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Annotator => "annotator",
-            Self::Viewer => "viewer",
-            Self::Member => "member",
-            Self::Owner => "owner",
-        }
-    }
-}
-
-impl std::str::FromStr for ProjectRole {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Annotator, Self::Viewer, Self::Member, Self::Owner];
-        let role = all.into_iter().find(|project_role| project_role.as_str() == text);
-        role.ok_or_else(|| format!("`{text}` is not a role: annotator, viewer, member or owner"))
     }
 }
 

@@ -203,7 +203,7 @@ impl Store {
         let text = body.to_string();
         let hash = hash(text.as_bytes());
         let mut tx = self.db.begin().await?;
-        let (_, version) = lock(&mut tx, project, task, now).await?;
+        let LockedTask { version, .. } = lock(&mut tx, project, task, now).await?;
         if let Some(row) = tx.optional(VERSION_HASH, args![task, version]).await?
             && row.get::<String>("hash")? == hash
         {
@@ -336,16 +336,23 @@ impl Store {
     }
 }
 
-/// Locks the task until the transaction ends, and returns its newest version.
+/// A task as it is while a transaction holds it.
+pub(crate) struct LockedTask {
+    pub state: TaskState,
+    /// The newest one.
+    pub version: u64,
+}
+
+/// Locks the task until the transaction ends.
 pub(crate) async fn lock(
     tx: &mut Tx,
     project: ProjectId,
     task: TaskId,
     now: Time,
-) -> Result<(TaskState, u64), StoreError> {
+) -> Result<LockedTask, StoreError> {
     let row = tx.optional(LOCK_TASK, args![project, task, now]).await?;
     let row = row.ok_or_else(|| StoreError::unknown("annotation task", &task))?;
-    Ok((row.parse("state")?, row.count("version")?))
+    Ok(LockedTask { state: row.parse("state")?, version: row.count("version")? })
 }
 
 macro_rules! words {

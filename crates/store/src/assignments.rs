@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::annotate::{AnnotationItem, ItemRole, TaskState, lock, read_item, words};
+use crate::annotate::{AnnotationItem, ItemRole, LockedTask, TaskState, lock, read_item, words};
 use crate::db::{Arg, DbRow, Tx, args, statements};
 use crate::filter::SelectQuery;
 use crate::pack::pack;
@@ -136,6 +136,28 @@ pub struct AnnotatorProgress {
 /// Longer inactivity than this is a pause, in microseconds.
 const PAUSE: i64 = 600_000_000;
 
+/// The annotator's previous and next assignments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AssignmentNeighbours {
+    pub before: Option<AssignmentId>,
+    pub after: Option<AssignmentId>,
+}
+
+/// An assignment that was submitted, with its annotator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubmittedAssignment {
+    pub id: AssignmentId,
+    pub item: ItemId,
+    pub account: AccountId,
+}
+
+/// How many items a person has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnnotatorCount {
+    pub account: AccountId,
+    pub n: u64,
+}
+
 statements! {
     RECLAIM = "UPDATE assignments SET state = 'lapsed' WHERE task = $1 AND state = 'assigned' AND lease_until <= $2
         RETURNING item";
@@ -250,7 +272,7 @@ impl Store {
         now: Time,
     ) -> Result<NextAssignment, StoreError> {
         let mut tx = self.db.begin().await?;
-        let (state, version) = lock(&mut tx, project, task, now).await?;
+        let LockedTask { state, version } = lock(&mut tx, project, task, now).await?;
         for row in tx.fetch(RECLAIM, args![task, now]).await? {
             tx.execute(GIVEN, args![row.get::<String>("item")?, -1_i64]).await?;
         }
@@ -289,7 +311,7 @@ impl Store {
     ) -> Result<Assignment, StoreError> {
         let item = self.item(project, item).await?;
         let mut tx = self.db.begin().await?;
-        let (_, version) = lock(&mut tx, project, item.task, now).await?;
+        let LockedTask { version, .. } = lock(&mut tx, project, item.task, now).await?;
         let there = tx.fetch(OF_ITEM, args![project, item.id]).await?;
         let there: Vec<Assignment> = there.iter().map(read_assignment_row).collect::<Result<_, _>>()?;
         if let Some(mine) = there.into_iter().find(|assignment| assignment.account == account) {
@@ -423,14 +445,12 @@ impl Store {
         rows.iter().map(|row| row.parse("id")).collect()
     }
 
-    /// The annotator's previous and next assignments.
-    pub async fn neighbours(
-        &self,
-        of: &Assignment,
-    ) -> Result<(Option<AssignmentId>, Option<AssignmentId>), StoreError> {
+    pub async fn neighbours(&self, of: &Assignment) -> Result<AssignmentNeighbours, StoreError> {
         let args = || args![of.task, of.account, of.id];
         let id = |row: Option<DbRow>| row.map(|row| row.parse("id")).transpose();
-        Ok((id(self.db.optional(BEFORE, args()).await?)?, id(self.db.optional(AFTER, args()).await?)?))
+        let before = id(self.db.optional(BEFORE, args()).await?)?;
+        let after = id(self.db.optional(AFTER, args()).await?)?;
+        Ok(AssignmentNeighbours { before, after })
     }
 
     /// The items that an annotator has begun or submitted, in the order in which they were assigned: the last 200.
@@ -491,9 +511,13 @@ impl Store {
         &self,
         project: ProjectId,
         task: TaskId,
-    ) -> Result<Vec<(AssignmentId, ItemId, AccountId)>, StoreError> {
+    ) -> Result<Vec<SubmittedAssignment>, StoreError> {
         let rows = self.db.fetch(SUBMITTED, args![project, task]).await?;
-        rows.iter().map(|row| Ok((row.parse("id")?, row.parse("item")?, row.parse("account")?))).collect()
+        let read = |row: &DbRow| {
+            let (id, item) = (row.parse("id")?, row.parse("item")?);
+            Ok(SubmittedAssignment { id, item, account: row.parse("account")? })
+        };
+        rows.iter().map(read).collect()
     }
 
     /// How long the last answers took.
@@ -506,9 +530,10 @@ impl Store {
         &self,
         project: ProjectId,
         task: TaskId,
-    ) -> Result<Vec<(AccountId, u64)>, StoreError> {
+    ) -> Result<Vec<AnnotatorCount>, StoreError> {
         let rows = self.db.fetch(BY_ANNOTATOR, args![project, task]).await?;
-        rows.iter().map(|row| Ok((row.parse("account")?, row.count("n")?))).collect()
+        let read = |row: &DbRow| Ok(AnnotatorCount { account: row.parse("account")?, n: row.count("n")? });
+        rows.iter().map(read).collect()
     }
 }
 

@@ -6,6 +6,13 @@ use crate::db::{args, statements};
 use crate::pack::pack;
 use crate::{ProjectId, Store, StoreError};
 
+/// Number of cached replies and their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheSize {
+    pub n: u64,
+    pub n_bytes: u64,
+}
+
 statements! {
     GET = "SELECT body, used FROM cache WHERE project = $1 AND dedupe = $2";
     // Written at most once an hour, so that most reads cause no write.
@@ -53,9 +60,8 @@ impl Store {
         self.db.execute(CLEAR, args![project]).await
     }
 
-    /// Number of replies and their bytes.
-    pub async fn cache_size(&self, project: ProjectId) -> Result<(u64, u64), StoreError> {
+    pub async fn cache_size(&self, project: ProjectId) -> Result<CacheSize, StoreError> {
         let row = self.db.one(SIZE, args![project]).await?;
-        Ok((row.count("n")?, row.count("n_bytes")?))
+        Ok(CacheSize { n: row.count("n")?, n_bytes: row.count("n_bytes")? })
     }
 }

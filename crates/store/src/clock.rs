@@ -12,3 +12,10 @@ pub fn current_time() -> Time {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Time::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
+
+/// Start of the UTC day, in microseconds.
+pub(crate) fn utc_day_start(time: Time) -> i64 {
+    time.micros().div_euclid(DAY_MICROS) * DAY_MICROS
+}
+
+const DAY_MICROS: i64 = 86_400_000_000;

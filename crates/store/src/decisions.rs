@@ -1,18 +1,16 @@
 //! Decisions: whether a monitor samples a trace, decided once per revision of the trace, and the state since then.
 
-use std::collections::BTreeMap;
-
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
 use sqlx::AssertSqlSafe;
 
 pub use crate::decision_state::DecisionState;
+pub use crate::decision_tallies::{DecisionTally, TallyGrouping};
 
 use crate::db::{Arg, Bulk, DbRow, Tx, args, statements};
+use crate::decision_tallies::{ADD_TALLIES, DecisionTallyChanges, TallySubject};
 use crate::filter::SelectQuery;
 use crate::jobs::NewJob;
-use crate::scores::withdraw_scores;
-use crate::traces::{TraceHead, read_trace_head as read_trace};
 use crate::{
     Cursor, DecisionEventId, MonitorId, MonitorVersionId, Probability, ProjectId, ResultPage,
     RubricVersionId, Store, StoreError, TraceId,
@@ -115,33 +113,6 @@ pub struct JudgeCounts {
     pub n_disputed: usize,
 }
 
-/// Number of traces of one state, stratum and version.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DecisionTally {
-    pub version: MonitorVersionId,
-    pub rubric_version: RubricVersionId,
-    pub stratum: TraceStratum,
-    pub state: DecisionState,
-    pub n: u64,
-    /// How many traces these represent, if the sender sampled before sending.
-    pub population: f64,
-    /// The sum of (1 − u) / u², where u is the sender's sampling probability.
-    pub population_variance: f64,
-    /// Start of the day, if grouped by day.
-    pub day: Option<Time>,
-    /// The agent, if grouped by agent; empty for traces without one.
-    pub agent: Option<String>,
-}
-
-/// What sums are grouped by, besides versions and strata.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TallyGrouping {
-    All,
-    Day,
-    Agent,
-    AgentAndDay,
-}
-
 /// Filter for lists of decisions; `None` matches everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DecisionFilter {
@@ -161,9 +132,6 @@ pub struct JobKeys<'a> {
 }
 
 statements! {
-    UNCONSIDERED = "SELECT * FROM traces WHERE state = 'finished' AND is_considered = 0 ORDER BY finished LIMIT $1";
-    // The revision is compared: pieces that arrived after the trace was read must be considered too.
-    CONSIDERED = "UPDATE traces SET is_considered = 1 WHERE project = $1 AND id = $2 AND revision = $3";
     SET_STATE = "UPDATE decisions SET state = $4, updated = $5, spread = COALESCE($6, spread),
         is_disputed = CASE WHEN $7 = 1 THEN 1 ELSE is_disputed END
         WHERE project = $1 AND trace = $2 AND monitor = $3";
@@ -185,32 +153,17 @@ statements! {
     DISCARD_DEAD = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe = $3 AND state = 'dead'";
     JUDGED = "SELECT state, spread, is_disputed FROM decisions WHERE project = $1 AND monitor = $2
         AND state IN ('scored', 'judge_error') AND $3 <= decided ORDER BY decided DESC, trace DESC LIMIT $4";
-    SET_REVISION = "UPDATE decisions SET revision = $4 WHERE project = $1 AND trace = $2 AND monitor = $3";
-    WITHDRAW = "DELETE FROM decisions WHERE project = $1 AND trace = $2 AND monitor = $3";
-    N_STALE = "SELECT COUNT(*) AS n FROM decision_events WHERE project = $1 AND trace = $2 AND monitor = $3
-        AND state = 'stale'";
     NEWEST = "SELECT decided FROM decisions WHERE project = $1 AND monitor = $2
         ORDER BY decided DESC, trace DESC LIMIT 1";
     COSTS = "SELECT cost FROM traces WHERE project = $1 AND agent = $2 AND state = 'finished' AND cost IS NOT NULL
         ORDER BY started DESC LIMIT $3";
 }
 
-pub(crate) const DECIDE: Bulk = Bulk {
-    into: "decisions (project, trace, monitor, monitor_version, agent, stratum, is_sampled, probability, upstream, \
-           reason, state, decided, updated, revision)",
-    types: "ttttttirrttiii",
-    tail: "ON CONFLICT DO NOTHING RETURNING trace, monitor",
-};
-
 pub(crate) const ADD_EVENTS: Bulk = Bulk {
     into: "decision_events (id, project, trace, monitor, state, note, time)",
     types: "tttttti",
     tail: "",
 };
-
-/// How often a trace is judged again at most when further pieces arrive. Each time costs a model call, and without a
-/// limit a sender of pieces could spend the whole budget.
-const MAX_JUDGED_AGAIN: u64 = 5;
 
 const STANDING: &str =
     "SELECT d.trace, m.name AS monitor, d.state, COALESCE((SELECT e.note FROM decision_events e
@@ -220,133 +173,7 @@ const STANDING: &str =
 const DECISIONS: &str =
     "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND (decided, trace) < ($3, $4)";
 
-pub(crate) const ADD_TALLIES: Bulk = Bulk {
-    into: "decision_tallies (project, monitor, day, monitor_version, agent, stratum, state, n, population, \
-           population_variance)",
-    types: "ttittttirr",
-    tail: "ON CONFLICT (project, monitor, day, monitor_version, agent, stratum, state) DO UPDATE SET
-           n = decision_tallies.n + excluded.n, population = decision_tallies.population + excluded.population,
-           population_variance = decision_tallies.population_variance + excluded.population_variance",
-};
-
-const TALLY: &str =
-    "SELECT d.monitor_version, v.rubric_version, d.stratum, d.state, DAY AS day, AGENT AS agent,
-    CAST(SUM(d.n) AS BIGINT) AS n, SUM(d.population) AS population,
-    SUM(d.population_variance) AS population_variance
-    FROM decision_tallies d JOIN monitor_versions v ON v.id = d.monitor_version
-    WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.day AND d.day < $4";
-const TALLY_BY: &str =
-    "GROUP BY d.monitor_version, v.rubric_version, d.stratum, d.statePER HAVING 0 < SUM(d.n)
-    ORDER BY 5, 6, d.monitor_version, d.stratum, d.state";
-
 impl Store {
-    /// Finished traces of all projects that no monitor has considered yet; the oldest first.
-    pub async fn unconsidered_traces(&self, limit: usize) -> Result<Vec<(ProjectId, TraceHead)>, StoreError> {
-        let rows = self.db.fetch(UNCONSIDERED, args![limit]).await?;
-        rows.iter().map(|row| Ok((row.parse("project")?, read_trace(row)?))).collect()
-    }
-
-    /// Stores decisions together with the jobs that follow from them, and returns the new ones: there is one decision
-    /// per monitor and revision of a trace. The traces are not considered again until they change.
-    ///
-    /// A trace that changed after it was judged is marked stale: its scores are taken out of the sums, and it gets a
-    /// new decision. A trace that waits for a judge keeps its decision, because the judge will read the new revision.
-    pub async fn consider(
-        &self,
-        project: ProjectId,
-        traces: &[TraceRevision],
-        decisions: &[NewMonitorDecision],
-        job: impl Fn(&NewMonitorDecision) -> Option<NewJob>,
-        now: Time,
-    ) -> Result<Vec<NewMonitorDecision>, StoreError> {
-        let mut sorted: Vec<&NewMonitorDecision> = decisions.iter().collect();
-        sorted
-            .sort_by_key(|new_monitor_decision| (&new_monitor_decision.trace, new_monitor_decision.monitor));
-        let mut traces: Vec<&TraceRevision> = traces.iter().collect();
-        traces.sort();
-        let mut tx = self.db.begin().await?;
-        let mut revised: BTreeMap<(&TraceId, MonitorId), NewMonitorDecision> = BTreeMap::new();
-        for decision in sorted.iter().filter(|new_monitor_decision| 1 < new_monitor_decision.revision) {
-            if let Some(anew) = self.revise(&mut tx, project, decision).await? {
-                revised.insert((&decision.trace, decision.monitor), anew);
-            }
-        }
-        let sorted: Vec<&NewMonitorDecision> = sorted
-            .into_iter()
-            .map(|decision| revised.get(&(&decision.trace, decision.monitor)).unwrap_or(decision))
-            .collect();
-        let rows = tx
-            .insert(
-                DECIDE,
-                sorted.iter().map(|new_monitor_decision| new_monitor_decision.args(project, now)).collect(),
-            )
-            .await?;
-        let mut new = Vec::new();
-        for row in rows {
-            let (trace, monitor): (TraceId, MonitorId) = (row.parse("trace")?, row.parse("monitor")?);
-            let at = sorted.binary_search_by_key(&(&trace, monitor), |new_monitor_decision| {
-                (&new_monitor_decision.trace, new_monitor_decision.monitor)
-            });
-            new.extend(at.ok().map(|index| sorted[index].clone()));
-        }
-        let events = new
-            .iter()
-            .map(|new| build_event_row(project, &new.trace, new.monitor, new.state, &new.reason, now))
-            .collect();
-        tx.insert(ADD_EVENTS, events).await?;
-        let mut tally = DecisionTallyChanges::default();
-        new.iter().for_each(|new| tally.add(&new.tally_subject(now), new.state, 1));
-        tx.insert(ADD_TALLIES, tally.args(project)).await?;
-        let jobs: Vec<NewJob> = new.iter().filter_map(&job).collect();
-        let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
-        for TraceRevision { trace, revision } in traces {
-            tx.execute(CONSIDERED, args![project, trace, *revision]).await?;
-        }
-        tx.commit().await?;
-        self.wake_workers(&added);
-        Ok(new)
-    }
-
-    /// Replaces the decision about an earlier revision of a trace, and returns the new decision as it is to be stored.
-    async fn revise(
-        &self,
-        tx: &mut Tx,
-        project: ProjectId,
-        decision: &NewMonitorDecision,
-    ) -> Result<Option<NewMonitorDecision>, StoreError> {
-        let (trace, monitor) = (&decision.trace, decision.monitor);
-        let before = match self.hold(tx, project, trace, monitor).await {
-            Ok(before) if before.revision < decision.revision => before,
-            Ok(_) | Err(StoreError::Unknown { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        if before.state.is_open() {
-            tx.execute(SET_REVISION, args![project, trace, monitor, decision.revision]).await?;
-            return Ok(None);
-        }
-        let mut tally = DecisionTallyChanges::default();
-        tally.add(&before.tally_subject(), before.state, -1);
-        tx.insert(ADD_TALLIES, tally.args(project)).await?;
-        // Also for traces over budget: members of a panel that were asked before the money ran out have scores.
-        withdraw_scores(tx, project, trace, monitor).await?;
-        tx.execute(WITHDRAW, args![project, trace, monitor]).await?;
-        if !(before.state.was_judged() && decision.state == DecisionState::Sampled) {
-            return Ok(None);
-        }
-        let n_stale = tx.fetch(N_STALE, args![project, trace, monitor]).await?[0].count("n")?;
-        let (state, reason) = if n_stale < MAX_JUDGED_AGAIN {
-            (
-                DecisionState::Stale,
-                format!("the trace changed after it was judged: revision {}", decision.revision),
-            )
-        } else {
-            let reason =
-                format!("it changed {} times after it was judged, and is not judged again", n_stale + 1);
-            (DecisionState::Overloaded, reason)
-        };
-        Ok(Some(NewMonitorDecision { state, reason, ..decision.clone() }))
-    }
-
     /// Sets the state of a decision about a revision of its trace; every change is logged.
     pub async fn set_decision(
         &self,
@@ -515,32 +342,6 @@ impl Store {
         read_decision_row(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
     }
 
-    /// Numbers of traces by state, stratum and rubric version, for whole days.
-    pub async fn tally_decisions(
-        &self,
-        project: ProjectId,
-        monitor: MonitorId,
-        agent: Option<&str>,
-        (from, until): (Time, Time),
-        per: TallyGrouping,
-    ) -> Result<Vec<DecisionTally>, StoreError> {
-        let rows = tally(project, monitor, agent, (from, until), per).fetch(&self.db).await?;
-        let read = |row: &DbRow| {
-            Ok(DecisionTally {
-                version: row.parse("monitor_version")?,
-                rubric_version: row.parse("rubric_version")?,
-                stratum: row.parse("stratum")?,
-                state: row.parse("state")?,
-                n: row.count("n")?,
-                population: row.get("population")?,
-                population_variance: row.get("population_variance")?,
-                day: row.maybe_time("day")?,
-                agent: row.get("agent")?,
-            })
-        };
-        rows.iter().map(read).collect()
-    }
-
     /// Counts of judge errors and disagreements among the newest judged traces.
     pub async fn recently_judged(
         &self,
@@ -603,88 +404,10 @@ pub(crate) async fn set_decision_in(
     Ok(())
 }
 
-/// The columns by which a decision is counted.
-struct TallySubject<'a> {
-    monitor: MonitorId,
-    version: MonitorVersionId,
-    agent: &'a str,
-    stratum: TraceStratum,
-    upstream: Probability,
-    decided: Time,
-}
-
-/// Changes of the sums. The map sorts them, so that two transactions lock rows in the same order and do not deadlock.
-#[derive(Default)]
-struct DecisionTallyChanges(BTreeMap<TallyKey, (i64, f64, f64)>);
-
-type TallyKey = (MonitorId, i64, MonitorVersionId, String, TraceStratum, DecisionState);
-
-impl DecisionTallyChanges {
-    fn add(&mut self, it: &TallySubject<'_>, state: DecisionState, times: i64) {
-        let u = it.upstream.get();
-        let key = (it.monitor, utc_day_start(it.decided), it.version, it.agent.to_owned(), it.stratum, state);
-        let sums = self.0.entry(key).or_default();
-        let weight = times as f64;
-        *sums = (sums.0 + times, sums.1 + weight / u, sums.2 + weight * (1.0 - u) / (u * u));
-    }
-
-    fn args(self, project: ProjectId) -> Vec<Vec<Arg>> {
-        let row = |((monitor, day, version, agent, stratum, state), sums): (TallyKey, (i64, f64, f64))| {
-            let (stratum, state) = (stratum.as_str(), state.as_str());
-            args![project, monitor, day, version, agent, stratum, state, sums.0, sums.1, sums.2]
-        };
-        self.0.into_iter().map(row).collect()
-    }
-}
-
-/// Start of the UTC day, in microseconds.
-pub(crate) fn utc_day_start(time: Time) -> i64 {
-    time.micros().div_euclid(DAY_MICROS) * DAY_MICROS
-}
-
-const DAY_MICROS: i64 = 86_400_000_000;
-
 pub(crate) fn select_decision_summaries(project: ProjectId, traces: &[String]) -> SelectQuery {
     SelectQuery::new(STANDING, args![project])
         .and_in("d.trace", traces.iter().map(Arg::from).collect())
         .then("ORDER BY d.trace, m.name")
-}
-
-pub(crate) fn tally(
-    project: ProjectId,
-    monitor: MonitorId,
-    agent: Option<&str>,
-    (from, until): (Time, Time),
-    per: TallyGrouping,
-) -> SelectQuery {
-    SelectQuery::new(&per.fill_columns(TALLY, "d"), args![project, monitor, utc_day_start(from), until])
-        .and_maybe("d.agent = ?", agent)
-        .then(&per.fill_grouping(TALLY_BY, "d"))
-}
-
-impl TallyGrouping {
-    /// Replaces `DAY` and `AGENT` in a statement by columns of a table.
-    pub(crate) fn fill_columns(self, sql: &str, table: &str) -> String {
-        let (mut day, mut agent) = ("CAST(NULL AS BIGINT)".to_owned(), "CAST(NULL AS TEXT)".to_owned());
-        match self {
-            Self::All => {}
-            Self::Day => day = format!("{table}.day"),
-            Self::Agent => agent = format!("{table}.agent"),
-            Self::AgentAndDay => (day, agent) = (format!("{table}.day"), format!("{table}.agent")),
-        }
-        sql.replace("DAY", &day).replace("AGENT", &agent)
-    }
-
-    /// Replaces `PER` in a statement by the further columns of `GROUP BY`.
-    pub(crate) fn fill_grouping(self, sql: &str, table: &str) -> String {
-        let more = match self {
-            Self::All => String::new(),
-            Self::Day => format!(", {table}.day"),
-            Self::Agent => format!(", {table}.agent"),
-            Self::AgentAndDay => format!(", {table}.day, {table}.agent"),
-        };
-        sql.replace("PER", &more)
-    }
 }
 
 impl DecisionFilter {
@@ -713,7 +436,7 @@ impl DecisionFilter {
     }
 }
 
-fn build_event_row(
+pub(crate) fn build_event_row(
     project: ProjectId,
     trace: &TraceId,
     monitor: MonitorId,
@@ -737,7 +460,7 @@ impl MonitorDecision {
         }
     }
 
-    fn tally_subject(&self) -> TallySubject<'_> {
+    pub(crate) fn tally_subject(&self) -> TallySubject<'_> {
         TallySubject {
             monitor: self.monitor,
             version: self.version,
@@ -746,38 +469,6 @@ impl MonitorDecision {
             upstream: self.upstream,
             decided: self.decided,
         }
-    }
-}
-
-impl NewMonitorDecision {
-    fn tally_subject(&self, decided: Time) -> TallySubject<'_> {
-        TallySubject {
-            monitor: self.monitor,
-            version: self.version,
-            agent: self.agent.as_deref().unwrap_or_default(),
-            stratum: self.stratum,
-            upstream: self.upstream,
-            decided,
-        }
-    }
-
-    fn args(&self, project: ProjectId, now: Time) -> Vec<Arg> {
-        args![
-            project,
-            &self.trace,
-            self.monitor,
-            self.version,
-            self.agent.as_deref(),
-            self.stratum.as_str(),
-            self.state.is_counted() && self.state != DecisionState::SampledOut,
-            self.probability,
-            self.upstream,
-            &self.reason,
-            self.state.as_str(),
-            now,
-            now,
-            self.revision,
-        ]
     }
 }
 

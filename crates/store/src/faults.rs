@@ -9,7 +9,7 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{SqlSafeStr, Sqlite, SqlitePool, Transaction};
 
 use crate::StoreError;
-use crate::db::{Arg, lite};
+use crate::arg::{Arg, lite};
 #[cfg(feature = "testing")]
 use crate::testing::{DatabaseCall, FaultInjector};
 

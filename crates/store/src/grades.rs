@@ -2,7 +2,7 @@
 //!
 //! The id is a hash of the fields that identify a grade, so work that is done twice is counted once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use jurist_core::grade::{Grade, GraderKind, Outcome, Time, Usd, Verdict, VerdictStatus};
 
@@ -12,7 +12,6 @@ use crate::pack::pack;
 use crate::traces::status_of;
 use crate::{
     Cursor, GradeId, MonitorId, Probability, ProjectId, ResultPage, RubricVersionId, Store, StoreError,
-    tallies,
 };
 
 /// A grade with the fields that it is counted by.
@@ -42,13 +41,6 @@ pub struct NewVerdict {
     pub cost: Option<Usd>,
     pub time: Time,
     pub verdict: Verdict,
-}
-
-/// Numbers of new rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Recorded {
-    pub n_grades: usize,
-    pub n_verdicts: usize,
 }
 
 /// The numbers of a grade.
@@ -140,8 +132,6 @@ statements! {
     OF_CANDIDATE = "SELECT grades.*, grade_details.body FROM grades
         LEFT JOIN grade_details ON grade_details.grade = grades.id
         WHERE grades.project = $1 AND grades.candidate = $2 ORDER BY grades.time, grades.id";
-    SCORE_TRACE = "UPDATE traces SET score = $3, scored = $4
-        WHERE project = $1 AND id = $2 AND (scored IS NULL OR scored <= $4)";
 }
 
 pub(crate) const ADD: Bulk = Bulk {
@@ -190,43 +180,6 @@ const VALUES: &str = "SELECT id, time, unit, probability FROM grades WHERE proje
     AND (time, id) < ($2, $3)";
 
 impl Store {
-    /// Adds grades and verdicts, all or none, and counts those that are new.
-    pub async fn record(
-        &self,
-        project: ProjectId,
-        grades: &[NewGrade],
-        verdicts: &[NewVerdict],
-    ) -> Result<Recorded, StoreError> {
-        // Sorted by id, so that two transactions lock rows in the same order and do not deadlock.
-        let grades: BTreeMap<GradeId, &NewGrade> =
-            grades.iter().map(|grade| (grade.id(project), grade)).collect();
-        let verdicts: BTreeMap<GradeId, &NewVerdict> =
-            verdicts.iter().map(|verdict| (verdict.id(project), verdict)).collect();
-        let mut tx = self.db.begin().await?;
-        let rows = grades.iter().map(|(id, grade)| grade.args(id, project)).collect();
-        let new = read_grade_ids(&tx.insert(ADD, rows).await?)?;
-        let new_grades: Vec<&NewGrade> = new.iter().filter_map(|id| grades.get(id).copied()).collect();
-        let detail = |id: &GradeId| {
-            let grade = &grades.get(id)?.grade;
-            let body = pack(&serde_json::to_vec(grade).expect("a grade is plain data"));
-            Some(args![id, project, &grade.candidate, body])
-        };
-        tx.insert(ADD_DETAILS, new.iter().filter_map(detail).collect()).await?;
-        tx.insert(tallies::ADD_GRADES, tallies::of_grades(project, &new_grades)).await?;
-        let rows = verdicts.iter().map(|(id, verdict)| verdict.args(id, project)).collect();
-        let new = read_grade_ids(&tx.insert(ADD_VERDICTS, rows).await?)?;
-        let new_verdicts: Vec<&NewVerdict> = new.iter().filter_map(|id| verdicts.get(id).copied()).collect();
-        tx.insert(tallies::ADD_VERDICTS, tallies::of_verdicts(project, &new_verdicts)).await?;
-        let mut of_traces = new_verdicts.clone();
-        of_traces.sort_by_key(|new_verdict| (&new_verdict.candidate, new_verdict.time));
-        for it in of_traces {
-            let score = it.verdict.score.filter(|score| score.is_finite());
-            tx.execute(SCORE_TRACE, args![project, &it.candidate, score, it.time]).await?;
-        }
-        tx.commit().await?;
-        Ok(Recorded { n_grades: new_grades.len(), n_verdicts: new_verdicts.len() })
-    }
-
     /// Which of these grades are stored, so that no grader is asked twice.
     pub async fn known_grades(
         &self,
@@ -396,7 +349,7 @@ impl NewGrade {
         )
     }
 
-    fn args(&self, id: &GradeId, project: ProjectId) -> Vec<Arg> {
+    pub(crate) fn args(&self, id: &GradeId, project: ProjectId) -> Vec<Arg> {
         let grade = &self.grade;
         args![
             id,
@@ -433,7 +386,7 @@ impl NewVerdict {
         GradeId::of("vrd_", &parts.map(String::as_str))
     }
 
-    fn args(&self, id: &GradeId, project: ProjectId) -> Vec<Arg> {
+    pub(crate) fn args(&self, id: &GradeId, project: ProjectId) -> Vec<Arg> {
         args![
             id,
             project,
@@ -547,7 +500,7 @@ pub(crate) fn read_grader_kind(row: &DbRow) -> Result<GraderKind, StoreError> {
     kind.ok_or_else(|| StoreError::damaged_row("grader", &name, "there is no such kind"))
 }
 
-fn read_grade_ids(rows: &[DbRow]) -> Result<BTreeSet<GradeId>, StoreError> {
+pub(crate) fn read_grade_ids(rows: &[DbRow]) -> Result<BTreeSet<GradeId>, StoreError> {
     rows.iter().map(|row| row.parse("id")).collect()
 }
 

@@ -125,6 +125,7 @@ ids! {
     RescoreId = "rsc_";
     ContestId = "con_";
     SeriesId = "ser_";
+    DatasetId = "dst_";
     TaskId = "ant_";
     ItemId = "itm_";
     AssignmentId = "asg_";

@@ -4,16 +4,14 @@
 //! A job may be executed twice, if a worker dies after the work and before it reported the end. The rows that a job
 //! writes have ids derived from their content, so the second execution changes nothing.
 
-use std::time::Duration;
-
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
-use sqlx::AssertSqlSafe;
-use sqlx::postgres::PgListener;
-use tokio::sync::watch;
+
+pub use crate::wake::Waker;
 
 use crate::db::{Arg, Bulk, Db, DbRow, Tx, args, statements};
 use crate::filter::SelectQuery;
+use crate::wake::CHANNEL;
 use crate::{Cursor, JobId, ProjectId, ResultPage, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -84,8 +82,14 @@ pub struct JobsLeft {
     pub n_dead: u64,
     /// Error of one of the dead jobs.
     pub error: Option<String>,
-    /// Number of postponed jobs, and the reason of one of them.
-    pub put_off: Option<(u64, String)>,
+    pub put_off: Option<PostponedJobs>,
+}
+
+/// Number of postponed jobs, and the reason of one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostponedJobs {
+    pub n: u64,
+    pub why: String,
 }
 
 statements! {
@@ -126,8 +130,6 @@ pub(crate) const ADD: Bulk = Bulk {
 const TAKE: &str = "UPDATE jobs SET state = 'leased', leased_by = $1, ready = $2, attempts = attempts + 1
     WHERE id IN (SELECT id FROM jobs WHERE state <> 'dead' AND ready <= $3";
 const IN_ORDER: &str = "ORDER BY priority DESC, ready, id";
-const CHANNEL: &str = "jurist_jobs";
-
 impl Store {
     /// Adds jobs and wakes workers. Returns the new ids; `None` for a job whose deduplication key is in use.
     pub async fn add_jobs(&self, jobs: &[NewJob], now: Time) -> Result<Vec<Option<JobId>>, StoreError> {
@@ -178,10 +180,10 @@ impl Store {
         now: Time,
         until: Time,
     ) -> Result<Vec<Job>, StoreError> {
-        let (sql, args) = build_lease_query(&self.db, worker, kinds, n, now, until);
+        let query = build_lease_query(&self.db, worker, kinds, n, now, until);
         let mut tx = self.db.begin().await?;
         tx.execute(BURY, args![now]).await?;
-        let rows = tx.fetch(AssertSqlSafe(sql), args).await?;
+        let rows = query.fetch_in(&mut tx).await?;
         tx.commit().await?;
         let mut jobs: Vec<Job> = rows.iter().map(read_job_row).collect::<Result<_, _>>()?;
         jobs.sort_by_key(|job| (-job.priority, job.id));
@@ -316,7 +318,7 @@ impl Store {
                 (left.n_dead, left.error) = (row.count("n")?, row.get("error")?);
             } else {
                 let (n, why): (u64, Option<String>) = (row.count("n_told")?, row.get("error")?);
-                (left.n_waiting, left.put_off) = (row.count("n")?, why.map(|why| (n, why)));
+                (left.n_waiting, left.put_off) = (row.count("n")?, why.map(|why| PostponedJobs { n, why }));
             }
         }
         Ok(left)
@@ -357,69 +359,6 @@ impl Store {
     }
 }
 
-/// Wakes a worker when there may be new jobs.
-#[derive(Debug)]
-pub struct Waker(watch::Receiver<u64>);
-
-impl Waker {
-    /// Waits until jobs were added by this or another process, or until the timeout.
-    ///
-    /// Processes that share a SQLite file cannot notify each other, so the timeout is the latest that a worker notices
-    /// their jobs.
-    pub async fn wait(&mut self, at_most: Duration) {
-        let _ = tokio::time::timeout(at_most, self.0.changed()).await;
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Wake {
-    rings: watch::Sender<u64>,
-    listens: std::sync::atomic::AtomicBool,
-}
-
-impl Wake {
-    pub fn new() -> Self {
-        Self { rings: watch::Sender::new(0), listens: false.into() }
-    }
-
-    fn ring(&self) {
-        self.rings.send_modify(|ring| *ring += 1);
-    }
-
-    fn waker(self: std::sync::Arc<Self>, db: &Db) -> Waker {
-        let waker = Waker(self.rings.subscribe());
-        if let Db::Pg(pool) = db
-            && !self.listens.swap(true, std::sync::atomic::Ordering::Relaxed)
-        {
-            tokio::spawn(relay_job_notifications(pool.clone(), std::sync::Arc::downgrade(&self)));
-        }
-        waker
-    }
-}
-
-/// Wakes workers when another process adds jobs (PostgreSQL's LISTEN), until the store is dropped.
-async fn relay_job_notifications(pool: sqlx::PgPool, wake: std::sync::Weak<Wake>) {
-    while !pool.is_closed() {
-        if let Ok(mut listener) = PgListener::connect_with(&pool).await
-            && listener.listen(CHANNEL).await.is_ok()
-        {
-            // An error means that the connection was lost. A notification may have been missed, so workers are woken.
-            loop {
-                let heard = listener.try_recv().await;
-                let Some(wake) = wake.upgrade() else { return };
-                wake.ring();
-                if !matches!(heard, Ok(Some(_))) {
-                    break;
-                }
-            }
-        }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        if wake.strong_count() == 0 {
-            return;
-        }
-    }
-}
-
 pub(crate) fn build_lease_query(
     db: &Db,
     worker: &str,
@@ -427,12 +366,12 @@ pub(crate) fn build_lease_query(
     n: usize,
     now: Time,
     until: Time,
-) -> (String, Vec<Arg>) {
+) -> SelectQuery {
     let kinds = kinds.iter().map(|kind| Arg::from(*kind)).collect();
     let select =
         SelectQuery::new(TAKE, args![worker, until, now]).and_in("kind", kinds).then(IN_ORDER).limit(n);
     // SQLite has one writer, so no other worker can lease at the same time.
-    select.then(if db.is_pg() { "FOR UPDATE SKIP LOCKED) RETURNING *" } else { ") RETURNING *" }).into_parts()
+    select.then(if db.is_pg() { "FOR UPDATE SKIP LOCKED) RETURNING *" } else { ") RETURNING *" })
 }
 
 fn lease_of(job: &Job) -> Vec<Arg> {

@@ -15,6 +15,7 @@
 //! # Ok(()) }
 //! ```
 
+mod arg;
 pub mod clock;
 mod db;
 mod error;
@@ -27,6 +28,8 @@ mod pack;
 mod page;
 mod plans;
 mod probability;
+mod role;
+mod wake;
 mod wal;
 
 pub mod accounts;
@@ -39,8 +42,11 @@ pub mod assignments;
 pub mod audit;
 pub mod cache;
 pub mod maintenance;
+mod consider;
 pub mod contests;
+pub mod datasets;
 mod decision_state;
+mod decision_tallies;
 pub mod decisions;
 pub mod exchanges;
 pub mod grades;
@@ -48,10 +54,13 @@ pub mod idempotency;
 pub mod jobs;
 pub mod labels;
 pub mod monitors;
+mod piece_batches;
 pub mod pieces;
 pub mod projects;
+mod record_grades;
 pub mod rescores;
 pub mod rubrics;
+pub mod run_labels;
 pub mod runs;
 pub mod scores;
 pub mod spend;
@@ -66,9 +75,9 @@ pub mod traces;
 pub use error::StoreError;
 pub use ids::{
     AccountId, AdjudicationId, AgentId, AlertId, AnnotationId, AssignmentId, AuditId, BadId, BadTraceId,
-    ContestId, DecisionEventId, ExchangeId, GradeId, ItemId, JobId, LabelId, MonitorId, MonitorVersionId,
-    ProjectId, Region, RescoreId, ReservationId, RubricId, RubricVersionId, SeriesId, TaskId, TokenId,
-    TraceId, random,
+    ContestId, DatasetId, DecisionEventId, ExchangeId, GradeId, ItemId, JobId, LabelId, MonitorId,
+    MonitorVersionId, ProjectId, Region, RescoreId, ReservationId, RubricId, RubricVersionId, SeriesId,
+    TaskId, TokenId, TraceId, random,
 };
 pub use migrate::SCHEMA;
 pub use open::{Store, StoreOptions, Sync, make_private, read_sqlite_version};

@@ -53,6 +53,12 @@ const MIGRATIONS: &[Migration] = &[
     Migration { schema: include_str!("../migrations/0010.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0011.sql"), append_only: &[], unchanging: &["run_tags"] },
     Migration { schema: include_str!("../migrations/0012.sql"), append_only: &[], unchanging: &[] },
+    Migration {
+        schema: include_str!("../migrations/0013.sql"),
+        append_only: &["dataset_versions"],
+        unchanging: &[],
+    },
+    Migration { schema: include_str!("../migrations/0014.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.
@@ -101,7 +107,7 @@ impl Store {
             None => 0,
         };
         self.refuse_newer(version)?;
-        let pending = MIGRATIONS.iter().zip(1_i64..).filter(|migration| version < migration.1);
+        let pending = MIGRATIONS.iter().zip(1_i64..).filter(|(_, number)| version < *number);
         for (migration, number) in pending {
             migration.apply(&mut tx, &self.db).await?;
             tx.execute(APPLY, args![number, now]).await?;

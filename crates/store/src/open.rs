@@ -12,8 +12,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use crate::db::{Db, args, statements};
 use crate::error::{is_disk_full, note_disk_has_room, refuse_damaged_file};
 use crate::faults::Faults;
-use crate::jobs::Wake;
-use crate::pieces::Ingest;
+use crate::piece_batches::Ingest;
+use crate::wake::Wake;
 use crate::wal::Wal;
 use crate::{StoreError, clock};
 
@@ -85,7 +85,8 @@ impl Store {
     /// Opens without migrating, to inspect the schema or to migrate by hand.
     pub async fn connect(url: &str, options: StoreOptions) -> Result<Self, StoreError> {
         let is_pg = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        let (db, place) = if is_pg { postgres(url, options).await? } else { sqlite(url, options).await? };
+        let opened = if is_pg { postgres(url, options).await? } else { sqlite(url, options).await? };
+        let OpenedDatabase { db, place } = opened;
         Ok(Self { wake: Arc::new(Wake::new()), ingest: Arc::default(), db, place })
     }
 
@@ -142,7 +143,13 @@ impl Store {
     }
 }
 
-async fn postgres(url: &str, options: StoreOptions) -> Result<(Db, String), StoreError> {
+/// A database, and where it is, without a password.
+struct OpenedDatabase {
+    db: Db,
+    place: String,
+}
+
+async fn postgres(url: &str, options: StoreOptions) -> Result<OpenedDatabase, StoreError> {
     let connect = PgConnectOptions::from_str(url).map_err(|_| StoreError::BadUrl(without_password(url)))?;
     let connect = connect.application_name("jurist").statement_cache_capacity(512);
     let place = format!(
@@ -161,7 +168,7 @@ async fn postgres(url: &str, options: StoreOptions) -> Result<(Db, String), Stor
         .max_connections(options.connections)
         .acquire_timeout(options.patience)
         .connect_lazy_with(connect);
-    Ok((Db::Pg(pool), place))
+    Ok(OpenedDatabase { db: Db::Pg(pool), place })
 }
 
 /// Page caches of SQLite in kibibytes, as it writes them. A cache belongs to one connection and fills up to its size as
@@ -171,7 +178,7 @@ async fn postgres(url: &str, options: StoreOptions) -> Result<(Db, String), Stor
 const WRITER_CACHE: &str = "-32768";
 const READER_CACHE: &str = "-8192";
 
-async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreError> {
+async fn sqlite(url: &str, options: StoreOptions) -> Result<OpenedDatabase, StoreError> {
     let path = sqlite_path(url);
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
         return Err(StoreError::BadUrl(without_password(url)));
@@ -208,7 +215,8 @@ async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreE
         .max_connections(options.connections)
         .acquire_timeout(2 * options.patience)
         .connect_lazy_with(connect.pragma("query_only", "ON").pragma("cache_size", READER_CACHE));
-    Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new), faults: Faults::default() }, path.to_owned()))
+    let db = Db::Lite { writer, readers, wal: wal.map(Arc::new), faults: Faults::default() };
+    Ok(OpenedDatabase { db, place: path.to_owned() })
 }
 
 fn sqlite_path(url: &str) -> &str {
@@ -296,6 +304,6 @@ fn is_read_only(error: &sqlx::Error) -> bool {
 
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let host = rest.rsplit_once('@').map_or(rest, |it| it.1);
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
     format!("{scheme}://{host}")
 }

@@ -5,38 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::grade::Time;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::oneshot;
+
+pub use crate::piece_batches::{MAX_PIECES, NewPiece, PieceKind, PieceName, Receipt};
 
 use crate::db::{Arg, Bulk, Db, DbRow, Tx, args, statements};
 use crate::filter::SelectQuery;
 use crate::pack::{hash, pack};
+use crate::piece_batches::Waiting;
 use crate::{ProjectId, Store, StoreError, TraceId};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewPiece {
-    pub trace: TraceId,
-    /// Id of the piece within its trace: a span id, or the sender's event id.
-    pub id: String,
-    pub kind: PieceKind,
-    /// When it happened.
-    pub time: Time,
-    /// The received bytes; the code that assembles traces parses them.
-    pub body: Vec<u8>,
-    /// The agent, if the piece names one.
-    pub agent: Option<String>,
-    pub session: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PieceKind {
-    Start,
-    Event,
-    Span,
-    /// The root span. Instrumentation sends a span when it ends, and the root span ends last, so its arrival means that
-    /// the trace has ended.
-    RootSpan,
-    Finish,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
@@ -48,9 +25,6 @@ pub struct Piece {
     pub body: Option<Vec<u8>>,
 }
 
-/// Most pieces of one trace. Assembling a trace takes about 10 kB of memory per piece, so 500 MB at this limit.
-pub const MAX_PIECES: usize = 50_000;
-
 /// Most bytes of uncompressed pieces from which one trace is assembled.
 pub const MAX_ASSEMBLY_BYTES: usize = 64 << 20;
 
@@ -60,20 +34,6 @@ pub struct AssemblyPieces {
     pub pieces: Vec<Piece>,
     /// Number of pieces beyond the limits.
     pub n_left_out: usize,
-}
-
-/// Result of storing pieces. All pieces are on disk, except conflicts and refused ones.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Receipt {
-    pub n_new: usize,
-    /// Pieces that were stored before with the same content.
-    pub n_repeated: usize,
-    /// Pieces that were stored before with other content; the stored content stays.
-    pub conflicts: Vec<(TraceId, String)>,
-    /// Finished traces that these pieces have reopened.
-    pub reopened: Vec<TraceId>,
-    /// Pieces beyond [`MAX_PIECES`] of their trace; they are not stored.
-    pub refused: Vec<(TraceId, String)>,
 }
 
 statements! {
@@ -111,21 +71,6 @@ pub(crate) const TOUCH: Bulk = Bulk {
 
 const COUNTS: &str = "SELECT id, n_pieces FROM traces WHERE project = $1";
 const THERE: &str = "SELECT id, kind, hash FROM pieces WHERE project = $1 AND trace = $2";
-
-/// Batches that wait while another one is being written; the next commit writes all of them.
-#[derive(Debug, Default)]
-pub(crate) struct Ingest {
-    waiting: std::sync::Mutex<Vec<Waiting>>,
-    turn: Mutex<()>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    project: ProjectId,
-    pieces: Vec<NewPiece>,
-    now: Time,
-    done: oneshot::Sender<Result<Receipt, StoreError>>,
-}
 
 impl Store {
     /// Stores pieces. When this returns, they are on disk; storing them again changes nothing.
@@ -259,13 +204,13 @@ async fn insert_pieces(
     for piece in pieces {
         let (key, hash) = ((&piece.trace, piece.id.as_str()), hash(&piece.body));
         match distinct.get(&key) {
-            None => drop(distinct.insert(key, (piece, hash))),
-            Some((_, first)) if *first == hash => receipt.n_repeated += 1,
-            Some(_) => receipt.conflicts.push((piece.trace.clone(), piece.id.clone())),
+            None => drop(distinct.insert(key, HashedPiece { piece, hash })),
+            Some(first) if first.hash == hash => receipt.n_repeated += 1,
+            Some(_) => receipt.conflicts.push(piece.name()),
         }
     }
     receipt.refused = refuse_beyond_limit(tx, project, &mut distinct).await?;
-    let row = |(piece, hash): &(&NewPiece, String)| {
+    let row = |HashedPiece { piece, hash }: &HashedPiece<'_>| {
         let body = pack(&piece.body);
         args![project, &piece.trace, &piece.id, piece.kind.as_str(), piece.time, now, hash, body]
     };
@@ -275,21 +220,21 @@ async fn insert_pieces(
     }
     receipt.n_new = new.len();
     let is_new = |piece: &NewPiece| new.contains(&(piece.trace.clone(), piece.id.clone()));
-    let old: Vec<&(&NewPiece, String)> = distinct.values().filter(|value| !is_new(value.0)).collect();
-    for of_trace in old.chunk_by(|a, b| a.0.trace == b.0.trace) {
+    let old: Vec<&HashedPiece<'_>> = distinct.values().filter(|hashed| !is_new(hashed.piece)).collect();
+    for of_trace in old.chunk_by(|a, b| a.piece.trace == b.piece.trace) {
         for some in of_trace.chunks(500) {
             let there = find_known_pieces(tx, project, some).await?;
-            for (piece, hash) in some {
+            for HashedPiece { piece, hash } in some {
                 match there.get(&piece.id) {
-                    Some((kind, other)) if kind == piece.kind.as_str() && other == hash => {
+                    Some(known) if known.kind == piece.kind.as_str() && known.hash == *hash => {
                         receipt.n_repeated += 1;
                     }
-                    _ => receipt.conflicts.push((piece.trace.clone(), piece.id.clone())),
+                    _ => receipt.conflicts.push(piece.name()),
                 }
             }
         }
     }
-    let pieces = distinct.values().map(|value| value.0).filter(|new_piece| is_new(new_piece));
+    let pieces = distinct.values().map(|hashed| hashed.piece).filter(|new_piece| is_new(new_piece));
     for row in tx.insert(TOUCH, build_trace_rows(project, pieces, now)).await? {
         if row.get::<String>("state")? == "reopened" {
             receipt.reopened.push(row.parse("id")?);
@@ -298,15 +243,27 @@ async fn insert_pieces(
     Ok(receipt)
 }
 
-/// Pieces by trace and id, each with its hash.
-type DistinctPieces<'p> = BTreeMap<(&'p TraceId, &'p str), (&'p NewPiece, String)>;
+/// A piece and the hash of its body.
+struct HashedPiece<'p> {
+    piece: &'p NewPiece,
+    hash: String,
+}
+
+/// What is stored of a piece, to recognise its repetition.
+struct KnownPiece {
+    kind: String,
+    hash: String,
+}
+
+/// By trace and id.
+type DistinctPieces<'p> = BTreeMap<(&'p TraceId, &'p str), HashedPiece<'p>>;
 
 /// Removes pieces beyond a trace's limit. Repeats of stored pieces are still accepted.
 async fn refuse_beyond_limit(
     tx: &mut Tx,
     project: ProjectId,
     distinct: &mut DistinctPieces<'_>,
-) -> Result<Vec<(TraceId, String)>, StoreError> {
+) -> Result<Vec<PieceName>, StoreError> {
     let traces: BTreeSet<&TraceId> = distinct.keys().map(|(trace, _)| *trace).collect();
     let traces: Vec<&TraceId> = traces.into_iter().collect();
     let mut refused = Vec::new();
@@ -317,10 +274,10 @@ async fn refuse_beyond_limit(
             counts.insert(row.get("id")?, usize::try_from(row.get::<i64>("n_pieces")?).unwrap_or(usize::MAX));
         }
         for trace in some {
-            let of_trace: Vec<&(&NewPiece, String)> = distinct
+            let of_trace: Vec<&HashedPiece<'_>> = distinct
                 .range((*trace, "")..)
-                .take_while(|range| range.0.0 == *trace)
-                .map(|range| range.1)
+                .take_while(|((of, _), _)| of == trace)
+                .map(|(_, hashed)| hashed)
                 .collect();
             let n_there = counts.get(trace.as_str()).copied().unwrap_or(0);
             if n_there + of_trace.len() <= MAX_PIECES {
@@ -330,12 +287,15 @@ async fn refuse_beyond_limit(
             for part in of_trace.chunks(500) {
                 known.extend(find_known_pieces(tx, project, part).await?.into_keys());
             }
-            let new = of_trace.iter().map(|of_trace| of_trace.0.id.clone()).filter(|id| !known.contains(id));
-            refused.extend(new.skip(MAX_PIECES.saturating_sub(n_there)).map(|id| ((*trace).clone(), id)));
+            let new = of_trace.iter().map(|hashed| hashed.piece.id.clone()).filter(|id| !known.contains(id));
+            refused.extend(
+                new.skip(MAX_PIECES.saturating_sub(n_there))
+                    .map(|id| PieceName { trace: (*trace).clone(), id }),
+            );
         }
     }
     let is_refused: BTreeSet<(&TraceId, &str)> =
-        refused.iter().map(|(trace, id)| (trace, id.as_str())).collect();
+        refused.iter().map(|piece| (&piece.trace, piece.id.as_str())).collect();
     distinct.retain(|key, _| !is_refused.contains(key));
     Ok(refused)
 }
@@ -344,12 +304,15 @@ async fn refuse_beyond_limit(
 async fn find_known_pieces(
     tx: &mut Tx,
     project: ProjectId,
-    some: &[&(&NewPiece, String)],
-) -> Result<BTreeMap<String, (String, String)>, StoreError> {
-    let Some((first, _)) = some.first() else { return Ok(BTreeMap::new()) };
-    let ids = some.iter().map(|it| Arg::from(&it.0.id)).collect();
-    let rows = SelectQuery::new(THERE, args![project, &first.trace]).and_in("id", ids).fetch_in(tx).await?;
-    rows.iter().map(|row| Ok((row.get("id")?, (row.get("kind")?, row.get("hash")?)))).collect()
+    some: &[&HashedPiece<'_>],
+) -> Result<BTreeMap<String, KnownPiece>, StoreError> {
+    let Some(first) = some.first() else { return Ok(BTreeMap::new()) };
+    let ids = some.iter().map(|hashed| Arg::from(&hashed.piece.id)).collect();
+    let rows =
+        SelectQuery::new(THERE, args![project, &first.piece.trace]).and_in("id", ids).fetch_in(tx).await?;
+    let read =
+        |row: &DbRow| Ok((row.get("id")?, KnownPiece { kind: row.get("kind")?, hash: row.get("hash")? }));
+    rows.iter().map(read).collect()
 }
 
 /// A row for each trace of the pieces, whether the trace is new or not.

@@ -15,6 +15,8 @@ const BY_PEOPLE: &[&str] = &[
     "accounts",
     "agents",
     "annotation_tasks",
+    "datasets",
+    "dataset_versions",
     "labels",
     "members",
     "monitors",
@@ -22,14 +24,17 @@ const BY_PEOPLE: &[&str] = &[
     "projects",
     "rubrics",
     "rubric_versions",
+    "run_labels",
     "tokens",
 ];
 
 /// Columns with few distinct values, and their approximate number; all other columns count as unique.
 const FEW: &[(&str, u64)] = &[
     ("account", 200),
+    ("added_in", 20),
     ("agent", 20),
     ("criterion", 50),
+    ("dataset", 20),
     ("day", 1_000),
     ("grader", 5),
     ("grader_kind", 3),
@@ -44,6 +49,7 @@ const FEW: &[(&str, u64)] = &[
     ("priority", 3),
     ("project", 3),
     ("purpose", 5),
+    ("removed_in", 20),
     ("rescore", 2),
     ("revision", 2),
     ("role", 4),
@@ -79,7 +85,7 @@ impl Index {
         let n_rows = if BY_PEOPLE.contains(&self.table.as_str()) { SOME } else { MANY };
         let (mut told, mut n_values) = (vec![n_rows], 1);
         for column in &self.columns {
-            let few = FEW.iter().find(|few| few.0 == column).map_or(n_rows, |it| it.1);
+            let few = FEW.iter().find(|(name, _)| name == column).map_or(n_rows, |(_, few)| *few);
             n_values = n_rows.min(n_values * few);
             told.push(n_rows / n_values);
         }

@@ -21,9 +21,3 @@ impl Default for Probability {
         Self::CERTAIN
     }
 }
-
-impl From<Probability> for crate::db::Arg {
-    fn from(probability: Probability) -> Self {
-        Self::from(probability.0)
-    }
-}

@@ -105,6 +105,7 @@ statements! {
     LATEST_BEFORE = "SELECT id FROM runs WHERE project = $1 AND id < $2 ORDER BY id DESC LIMIT 1";
     ENDING = "SELECT id FROM runs WHERE project = $1 AND id LIKE $2 LIMIT 2";
     REMOVE_RESULTS = "DELETE FROM run_results WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
+    REMOVE_LABELS = "DELETE FROM run_labels WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
     REMOVE_SUBMISSION = "DELETE FROM submissions WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
     REMOVE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
     REMOVE = "DELETE FROM runs WHERE project = $1 AND id = $2";
@@ -252,7 +253,7 @@ impl Store {
         let pages = stream::try_unfold(Some(None), move |after: Option<Option<usize>>| async move {
             let Some(after) = after else { return Ok(None) };
             let page = self.results(project, run, after, PAGE).await?;
-            let next = page.last().filter(|_| page.len() == PAGE).map(|page| Some(page.0));
+            let next = page.last().filter(|_| page.len() == PAGE).map(|(place, _)| Some(*place));
             Ok::<_, StoreError>(Some((stream::iter(page.into_iter().map(Ok)), next)))
         });
         pages.try_flatten()
@@ -261,11 +262,11 @@ impl Store {
     /// A run with all its results.
     pub async fn load_run(&self, project: ProjectId, id: RunId) -> Result<Run, StoreError> {
         let mut run = self.run(project, id).await?;
-        let spent = |it: (usize, CaseResult)| (it.1.spend, Packed::new(&it.1));
+        let spent = |(_, result): (usize, CaseResult)| (result.spend, Packed::new(&result));
         let results: Vec<(Spend, Packed)> =
             self.result_stream(project, id).map_ok(spent).try_collect().await?;
-        run.spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.0));
-        run.results = results.into_iter().map(|result| result.1).collect();
+        run.spend = results.iter().fold(Spend::default(), |sum, (spend, _)| sum.plus(*spend));
+        run.results = results.into_iter().map(|(_, result)| result).collect();
         // This includes calls without a result, which were paid for as well.
         let paid = self.subject_spend(project, &id.to_string(), None).await?.settled;
         run.spend.cost = run.spend.cost.map(|cost| cost.max(paid));
@@ -403,10 +404,11 @@ impl Store {
         row.map(|row| row.parse("id")).transpose()
     }
 
-    /// Deletes a run with its results and exchanges.
+    /// Deletes a run with its results, labels and exchanges.
     pub async fn remove_run(&self, project: ProjectId, run: RunId) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         let args = || args![project, run.to_string()];
+        tx.execute(REMOVE_LABELS, args()).await?;
         tx.execute(REMOVE_RESULTS, args()).await?;
         tx.execute(REMOVE_TAGS, args()).await?;
         tx.execute(REMOVE_SUBMISSION, args()).await?;

@@ -6,8 +6,9 @@ use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
 use jurist_core::stats::WeightedScoreSums;
 
+use crate::clock::utc_day_start;
 use crate::db::{Arg, Bulk, DbRow, Tx, args, statements};
-use crate::decisions::{DecisionChange, DecisionOutcome, TallyGrouping, set_decision_in, utc_day_start};
+use crate::decisions::{DecisionChange, DecisionOutcome, TallyGrouping, set_decision_in};
 use crate::filter::SelectQuery;
 use crate::{
     MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError,
@@ -105,6 +106,13 @@ pub struct ScorePair {
     pub before: f64,
     pub after: f64,
     pub probability: Probability,
+}
+
+/// A score and the stratum of its trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StratumScore {
+    pub stratum: TraceStratum,
+    pub unit: f64,
 }
 
 statements! {
@@ -244,7 +252,7 @@ impl Store {
         agent: Option<&str>,
         (from, until): (Time, Time),
         limit: usize,
-    ) -> Result<Vec<(TraceStratum, f64)>, StoreError> {
+    ) -> Result<Vec<StratumScore>, StoreError> {
         let (version, judge, criterion) = series;
         let mut args = args![project, monitor, version, judge, criterion, from, until, limit];
         args.extend(agent.map(Arg::from));
@@ -253,7 +261,8 @@ impl Store {
         let read = |text: &str| {
             let (stratum, unit) = text.split_once('=')?;
             // The engines round differently; the minimum keeps a score of 1 from becoming larger.
-            Some((stratum.parse().ok()?, (f64::from(unit.parse::<u32>().ok()?) / 1e9).min(1.0)))
+            let unit = (f64::from(unit.parse::<u32>().ok()?) / 1e9).min(1.0);
+            Some(StratumScore { stratum: stratum.parse().ok()?, unit })
         };
         let damaged = |text: &str| StoreError::damaged_row("score", &text, "it is a stratum and a number");
         let scores = scores.unwrap_or_default();

@@ -10,8 +10,8 @@ use std::time::Duration;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Month;
 
+use crate::clock::utc_day_start;
 use crate::db::{DbRow, Tx, args, statements};
-use crate::decisions::utc_day_start;
 use crate::jobs::Job;
 use crate::{ProjectId, ReservationId, Store, StoreError};
 

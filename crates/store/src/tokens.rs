@@ -4,8 +4,8 @@
 
 use jurist_core::grade::Time;
 
-use crate::accounts::ProjectRole;
 use crate::db::{DbRow, args, statements};
+use crate::role::ProjectRole;
 use crate::{AccountId, ProjectId, Store, StoreError, TokenId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -184,6 +184,7 @@ statements! {
     ERASE_PIECES = "UPDATE pieces SET body = NULL WHERE project = $1 AND trace = $2 AND body IS NOT NULL";
     ERASE_DETAILS = "DELETE FROM grade_details WHERE project = $1 AND candidate = $2";
     ERASE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
+    ERASE_CASES = "UPDATE dataset_cases SET body = NULL, hash = NULL, title = NULL WHERE project = $1 AND trace = $2";
 }
 
 const LIST: &str = "SELECT * FROM traces WHERE project = $1";
@@ -246,7 +247,7 @@ impl Store {
         finished: &FinishedTrace,
         now: Time,
     ) -> Result<Finish, StoreError> {
-        let (content, content_hash) = content_of(&finished.trace);
+        let PackedContent { content, content_hash } = content_of(&finished.trace);
         let mut tx = self.db.begin().await?;
         let args = finished.args(ready.project, &ready.trace, ready.n_pieces, &content_hash, now);
         let Some(row) = tx.optional(FINISH, args).await? else {
@@ -329,7 +330,8 @@ impl Store {
         Ok(ResultPage::of(heads, limit, |head: &TraceHead| filter.order.by.place(head)))
     }
 
-    /// Deletes the texts of traces from before a time and of the grades about them; their numbers stay.
+    /// Deletes the texts of traces from before a time, of the grades about them and of dataset cases made from them;
+    /// their numbers stay.
     ///
     /// It works in batches: call it until it returns 0.
     pub async fn erase_traces(
@@ -343,7 +345,7 @@ impl Store {
             let id: String = row.get("id")?;
             let mut tx = self.db.begin().await?;
             if tx.execute(ERASE, args![project, &id]).await? == 1 {
-                for sql in [ERASE_CONTENT, ERASE_PIECES, ERASE_DETAILS, ERASE_EXCHANGES] {
+                for sql in [ERASE_CONTENT, ERASE_PIECES, ERASE_DETAILS, ERASE_EXCHANGES, ERASE_CASES] {
                     tx.execute(sql, args![project, &id]).await?;
                 }
                 tx.commit().await?;
@@ -360,7 +362,7 @@ async fn put_whole(
     finished: &FinishedTrace,
     now: Time,
 ) -> Result<PutOutcome, StoreError> {
-    let (content, content_hash) = content_of(&finished.trace);
+    let PackedContent { content, content_hash } = content_of(&finished.trace);
     if tx.execute(ADD, finished.args(project, id, 0, &content_hash, now)).await? == 1 {
         tx.execute(ADD_CONTENT, args![project, id, 1_i64, content_hash, content, now]).await?;
         return Ok(PutOutcome::New);
@@ -543,9 +545,14 @@ pub(crate) fn status_of(row: &DbRow) -> Result<VerdictStatus, StoreError> {
 }
 
 /// The compressed content and the hash of the uncompressed content.
-fn content_of(trace: &Trace) -> (Vec<u8>, String) {
+struct PackedContent {
+    content: Vec<u8>,
+    content_hash: String,
+}
+
+fn content_of(trace: &Trace) -> PackedContent {
     let text = serde_json::to_vec(trace).expect("a trace is plain data");
-    (pack(&text), hash(&text))
+    PackedContent { content: pack(&text), content_hash: hash(&text) }
 }
 
 fn read_content(row: &DbRow, id: &TraceId) -> Result<Trace, StoreError> {

@@ -10,8 +10,10 @@ import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import type { Explanation } from "../ui/Term";
 import styles from "./AgreementPage.module.css";
 import { words } from "./answers";
+import { ExcludedAnnotators } from "./ExcludedAnnotators";
 import { ItemView } from "./ItemView";
 import { Drift, Pace } from "./PeoplePage";
 import { agreementQuery, answersQuery, peopleQuery } from "./queries";
@@ -51,9 +53,11 @@ function AgreementView({ task }: { task: TaskInFull }) {
         it.criteria.length === 0 ? (
           <Notice title="Nothing to compare yet">
             <p>Agreement is measured when two annotators have answered the same item.</p>
+            <ExcludedAnnotators task={task} />
           </Notice>
         ) : (
           <div className={styles.parts}>
+            <ExcludedAnnotators task={task} />
             <CriterionAgreement criteria={it.criteria} />
             {it.judge.length > 0 && <JudgeAgreementTable found={it} />}
             <div className={styles.beside}>
@@ -124,8 +128,25 @@ function startOf(all: Measured[]): number {
   return Math.max(-1, Math.floor(lowest * 10) / 10);
 }
 
+const ALPHA: Explanation = {
+  about:
+    "Krippendorff’s alpha: agreement of all annotators beyond chance. 1 is perfect agreement, 0 is chance level.",
+  entry: "krippendorffs-alpha",
+};
+
+const KAPPA: Explanation = {
+  about:
+    "Cohen’s kappa: agreement of the judge with the majority of annotators beyond chance, weighted by distance on numeric scales.",
+  entry: "cohens-kappa",
+};
+
 /** Columns with a bar on a shared axis, the number and its interval. */
-function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): Column<Row>[] {
+function measured<Row>(
+  head: string,
+  help: Explanation,
+  rows: Row[],
+  of: (row: Row) => Measured,
+): Column<Row>[] {
   const from = startOf(rows.map(of));
   return [
     {
@@ -137,10 +158,12 @@ function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): C
         return <AgreementBar value={it.value} interval={it.interval} from={from} tone={it.tone} />;
       },
     },
-    { name: "value", head, align: "end", cell: (row) => <b>{number(of(row).value)}</b> },
+    { name: "value", head, ...help, align: "end", cell: (row) => <b>{number(of(row).value)}</b> },
     {
       name: "interval",
       head: "95 % interval",
+      about: "Confidence interval of the agreement, from ten items on. A wide one needs more items.",
+      entry: "confidence-interval",
       align: "end",
       cell: (row) => interval(of(row).interval),
       wide: true,
@@ -151,9 +174,24 @@ function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): C
 function CriterionAgreement({ criteria }: { criteria: Agreed[] }) {
   const columns: Column<Agreed>[] = [
     { name: "label", head: "Criterion", cell: (it) => it.label },
-    ...measured("α", criteria, (it) => ({ ...it, tone: verdict(it.value) })),
-    { name: "verdict", head: "", cell: (it) => verdict(it.value), wide: true },
-    { name: "items", head: "Items", align: "end", cell: (it) => count(it.n_items), wide: true },
+    ...measured("α", ALPHA, criteria, (it) => ({ ...it, tone: verdict(it.value) })),
+    {
+      name: "verdict",
+      head: "Meaning",
+      about: "Krippendorff’s limits for α: reliable from 0.80 on, tentative from 0.667 on.",
+      entry: "krippendorffs-alpha",
+      cell: (it) => verdict(it.value),
+      wide: true,
+    },
+    {
+      name: "items",
+      head: "Items",
+      about: "Items that at least two annotators answered. Others say nothing about agreement.",
+      entry: "krippendorffs-alpha",
+      align: "end",
+      cell: (it) => count(it.n_items),
+      wide: true,
+    },
   ];
   return (
     <AgreementSection
@@ -239,10 +277,12 @@ function JudgeAgreementTable({ found }: { found: Agreement }) {
       ),
     },
     { name: "judge", head: "Judge", cell: (it) => it.judge },
-    ...measured("κ", all, (it) => ({ ...it, value: it.kappa })),
+    ...measured("κ", KAPPA, all, (it) => ({ ...it, value: it.kappa })),
     {
       name: "apart",
       head: "Items that differ",
+      about: "Items where the judge’s answer differs from that of at least one annotator.",
+      entry: "disagreement",
       align: "end",
       cell: (it) => count(it.disagreements.length),
       wide: true,

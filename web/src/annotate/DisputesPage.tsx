@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useProject } from "../api/session";
+import { AddToDataset } from "../datasets/AddToDataset";
 import type { Quote } from "../traces/view/highlights";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -27,6 +28,7 @@ import {
   CAUSES,
   type Cause,
   type Dispute,
+  type Item,
   type Point,
   type Rate,
   type Scheme,
@@ -295,6 +297,7 @@ function DisputeSides({ dispute, answers, onMove, onDecided }: DisputeDetailProp
             {answers.item.task}
           </p>
         )}
+        <AddDisputeToDataset dispute={dispute} item={answers.item} />
         <ItemView ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
       </div>
       <DecisionForm
@@ -305,6 +308,24 @@ function DisputeSides({ dispute, answers, onMove, onDecided }: DisputeDetailProp
         onDecided={onDecided}
       />
     </>
+  );
+}
+
+/** Adds the disputed item to a dataset, for example to test the rubric on it later. */
+function AddDisputeToDataset({ dispute, item }: { dispute: Dispute; item: Item }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div>
+      <Button look="quiet" onClick={() => setOpen(true)}>
+        Add to dataset…
+      </Button>
+      {isOpen && (
+        <AddToDataset
+          source={{ kind: "item", candidate: dispute.candidate, item }}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </div>
   );
 }
 

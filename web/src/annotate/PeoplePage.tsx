@@ -11,7 +11,7 @@ import { count, duration, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
+import type { Explanation } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { changePerson, peopleQuery } from "./queries";
 import { TaskLayout } from "./TaskLayout";
@@ -46,37 +46,77 @@ function AnnotatorTable({ task }: { task: TaskInFull }) {
   );
 }
 
-const CHECKS = [
-  ["training", "Practice"],
-  ["gold", "Gold"],
-  ["attention", "Attention"],
-] as const;
+const CHECK_BOOK = "annotate.html#gold-and-attention-items";
+
+type Check = Explanation & { name: "training" | "gold" | "attention"; head: string };
+
+const CHECKS: Check[] = [
+  {
+    name: "training",
+    head: "Practice",
+    about: "Practice items answered correctly, of all that were answered. Annotators get them first.",
+    book: CHECK_BOOK,
+  },
+  {
+    name: "gold",
+    head: "Gold",
+    about: "Gold items, whose answer is known, that were answered correctly, of all that were answered.",
+    book: CHECK_BOOK,
+  },
+  {
+    name: "attention",
+    head: "Attention",
+    about: "Attention checks, which every careful reader answers correctly: correct ones of all answered.",
+    book: CHECK_BOOK,
+  },
+];
 
 function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
   const slowest = Math.max(1, ...all.map((it) => it.median_seconds ?? 0));
   // Checks that a task does not use have no column.
-  const checks = CHECKS.filter(([name]) => all.some((it) => it[name].all > 0));
+  const checks = CHECKS.filter(({ name }) => all.some((it) => it[name].all > 0));
   return [
     { name: "name", head: "Name", cell: (it) => it.name },
-    { name: "done", head: "Done", align: "end", cell: (it) => count(it.n_done) },
-    { name: "pace", head: "Median time", align: "end", cell: (it) => <Pace person={it} slowest={slowest} /> },
-    { name: "fast", head: "Too fast", align: "end", cell: (it) => it.too_fast || "–", wide: true },
+    {
+      name: "done",
+      head: "Items",
+      about: "Ordinary items that were answered. Practice, gold and attention items are not included.",
+      book: "annotate.html#assignment",
+      align: "end",
+      cell: (it) => count(it.n_done),
+    },
+    {
+      name: "pace",
+      head: "Median time",
+      about:
+        "Median working time per item, over all answers; ten minutes of inactivity count as a break. The bar compares it with the slowest annotator.",
+      book: "annotate.html#assignment",
+      align: "end",
+      cell: (it) => <Pace person={it} slowest={slowest} />,
+    },
+    {
+      name: "fast",
+      head: "Too fast",
+      about:
+        "Answers under the minimum time per item, of all answers, practice, gold and attention items included. Without a minimum, it is a third of the median of all annotators.",
+      book: "annotate.html#assignment",
+      align: "end",
+      cell: (it) => (it.too_fast ? `${count(it.too_fast)}/${count(countAnswers(it))}` : "–"),
+      wide: true,
+    },
     ...checks.map(
-      ([name, head]): Column<Person> => ({
-        name,
-        head,
+      (check): Column<Person> => ({
+        ...check,
         align: "end",
-        cell: (it) => right(it[name]),
+        cell: (it) => right(it[check.name]),
         wide: true,
       }),
     ),
     {
       name: "drift",
-      head: (
-        <Term about="Mean rating, on 0 to 1, in the first and in the second half of the annotator’s work. A large difference can mean that the annotator has become stricter or more lenient.">
-          Drift
-        </Term>
-      ),
+      head: "Drift",
+      about:
+        "Mean rating, on 0 to 1, in the first and in the second half of the annotator’s work, from ten answers on. A large difference can mean that the annotator has become stricter or more lenient.",
       align: "end",
       wide: true,
       cell: (it) => <Drift person={it} />,
@@ -84,6 +124,9 @@ function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
     {
       name: "warnings",
       head: "Warnings",
+      about:
+        "Signs of careless work: missed checks, answers that are too fast, or ratings that change by more than 0.2 from the first half of the work to the second.",
+      book: "annotate.html#gold-and-attention-items",
       cell: (it) => (
         <span className={styles.warnings}>
           {it.warnings.map((warning) => (
@@ -103,11 +146,10 @@ function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
     },
     {
       name: "use",
-      head: (
-        <Term about="Answers of an excluded annotator stay stored. They are left out of disputes, agreement, results and labels, and exports mark them.">
-          Answers
-        </Term>
-      ),
+      head: "Answers",
+      about:
+        "Answers of an excluded annotator stay stored. They are left out of disputes, agreement, results and labels, and exports mark them.",
+      book: "annotate.html#exclude-an-annotator",
       cell: (it) => <Exclusion task={task} person={it} />,
     },
   ];
@@ -217,5 +259,9 @@ export function Drift({ person: { drift } }: { person: Person }) {
     </span>
   );
 }
+
+/** Answers to ordinary items and to checks. */
+const countAnswers = (it: Person): number =>
+  it.n_done + CHECKS.reduce((sum, { name }) => sum + it[name].all, 0);
 
 const right = (it: Right): string => (it.all === 0 ? "–" : `${it.right}/${it.all}`);

@@ -230,7 +230,7 @@ function TaskSettings({ task }: { task: TaskInFull }) {
     ],
     [
       "Minimum time per item",
-      settings.min_seconds ? plural(settings.min_seconds, "second") : "no minimum",
+      settings.min_seconds ? plural(settings.min_seconds, "second") : "a third of the median time",
       "Annotators who are faster get a remark, and the People page marks them.",
     ],
   ];
@@ -319,7 +319,7 @@ function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () =
           label="Minimum time per item (seconds)"
           type="number"
           min={0}
-          hint="Empty: no minimum."
+          hint="Empty: a third of the median time of all answers."
           {...bind("seconds")}
         />
         <Select label="Edit submitted items" options={YES_NO} {...bind("back")} />

@@ -11,7 +11,7 @@ import {
   totalOfParts,
   weighted,
 } from "./answers";
-import type { Checked, Claim, Draft, KindOf, Rated } from "./types";
+import type { Checked, Claim, Draft, KindOf, Rated, Scheme } from "./types";
 
 const [trajectory, rubric] = codingTask.schemes as [KindOf<"trajectory">, KindOf<"rubric">];
 
@@ -154,4 +154,22 @@ test("a question is asked after the answers that it depends on, and not after hi
   const faults = chosen("outdated", "invented");
   expect(names({ grounded: chosen("partly"), faults })).toContain("which");
   expect(names({ grounded: chosen("yes"), faults })).toEqual(["grounded", "clear", "effort"]);
+});
+
+test("a question after is_not waits for the answer of the other", () => {
+  const choice = { kind: "choice" as const, required: true, dropdown: false };
+  const after = (question: string, label: string) => ({
+    conditions: [{ question, test: "is_not" as const, values: [label] }],
+  });
+  const schemes: Scheme[] = [
+    { ...choice, name: "right", many: false, labels: ["yes", "no"] },
+    { ...choice, name: "faults", many: true, labels: ["a", "b"], shown_when: after("right", "yes") },
+    { kind: "text", name: "why", required: false, multiline: true, shown_when: after("faults", "a") },
+  ];
+  const names = (draft: Draft) => shownSchemes(schemes, draft).map((it) => it.name);
+  const right = (label: string): Draft => ({ right: { kind: "choice", labels: [label] } });
+  expect(names({})).toEqual(["right"]);
+  expect(names(right("yes"))).toEqual(["right"]);
+  // No fault is ticked, which is an answer.
+  expect(names(right("no"))).toEqual(["right", "faults", "why"]);
 });

@@ -239,19 +239,23 @@ function isShown(scheme: Scheme, schemes: Scheme[], draft: Draft, depth: number)
   const holds = (condition: AnswerCondition): boolean => {
     const source = schemes.find((it) => it.name === condition.question);
     const isAsked = source !== undefined && depth > 0 && isShown(source, schemes, draft, depth - 1);
-    return meetsTest(condition, isAsked ? textsOf(draft[condition.question]) : []);
+    if (!isAsked) return meetsTest(condition, [], false);
+    return meetsTest(condition, textsOf(draft[condition.question]), source.kind === "choice" && source.many);
   };
   return when.any ? when.conditions.some(holds) : when.conditions.every(holds);
 }
 
-function meetsTest(condition: AnswerCondition, given: string[]): boolean {
+/** Of check boxes, nothing ticked is an answer; elsewhere the question is open. */
+function meetsTest(condition: AnswerCondition, given: string[], hasCheckBoxes: boolean): boolean {
   const isWithin = (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY) =>
     given[0] !== undefined && min <= Number(given[0]) && Number(given[0]) <= max;
   switch (condition.test) {
     case "is":
       return isAmong(given, condition.values, condition.case_sensitive);
     case "is_not":
-      return !isAmong(given, condition.values, condition.case_sensitive);
+      return (
+        (hasCheckBoxes || given.length > 0) && !isAmong(given, condition.values, condition.case_sensitive)
+      );
     case "between":
       return isWithin(condition.min, condition.max);
     case "outside":

@@ -188,6 +188,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Datasets by name */
+        get: operations["list_datasets"];
+        put?: never;
+        /** Create a dataset without cases */
+        post: operations["create_dataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A dataset */
+        get: operations["get_dataset"];
+        put?: never;
+        post?: never;
+        /** Archive a dataset; its versions stay readable */
+        delete: operations["archive_dataset"];
+        options?: never;
+        head?: never;
+        /** Change the description of a dataset, archive it or restore it */
+        patch: operations["update_dataset"];
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Cases of a version, in the order in which they were added */
+        get: operations["list_dataset_cases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/cases/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A case of a version, with its record */
+        get: operations["get_dataset_case"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Differences between two versions */
+        get: operations["diff_dataset_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export a version as JSON lines, as a Parquet table, or as a suite with the rubrics of its cases */
+        get: operations["export_dataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions of a dataset, the newest first */
+        get: operations["list_dataset_versions"];
+        put?: never;
+        /**
+         * Add, change or remove cases: all changes of a request make one version
+         * @description Cases come from `records`, from `traces` by id or by `trace_filter`, and from an annotation task. The key of a case is
+         *     the `id` of its record; a case with the key of another one replaces it. Cases with the same task are in the same
+         *     split. Nothing is written if a case cannot be taken.
+         */
+        post: operations["add_dataset_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/export": {
         parameters: {
             query?: never;
@@ -963,6 +1091,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Answers in the order of the plan, without grades */
+        get: operations["list_run_answers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/changes": {
         parameters: {
             query?: never;
@@ -1090,6 +1235,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Labels of people for the cases of a run, in the order of the plan */
+        get: operations["list_run_labels"];
+        /**
+         * Label a case of a run: pass or fail, with a comment
+         * @description A person has one label per case; another one replaces it. A token labels for its owner.
+         */
+        put: operations["put_run_label"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/matrix": {
         parameters: {
             query?: never;
@@ -1118,6 +1284,26 @@ export interface paths {
         get: operations["get_run_report"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run cases again, as a new run with the submitted files and settings
+         * @description Only for runs that were submitted to this server: it does not have the files of others.
+         */
+        post: operations["rerun_cases"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1733,17 +1919,24 @@ export interface components {
             disabled: boolean;
         };
         AccountView: {
+            /** @description When the account was created, in UTC (RFC 3339). */
             created: string;
             /** @description When the account was disabled. */
             disabled?: string | null;
+            /** @description E-mail address with which the person signs in. */
             email: string;
-            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the account.
+             * @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
             /** @description May do anything, in every project. */
             is_admin: boolean;
+            /** @description Name that others see. */
             name: string;
         };
         AgentFigures: {
+            /** @description Name of the agent. */
             agent: string;
             /** @description Its mean score on each day that has one. */
             days: components["schemas"]["DayMean"][];
@@ -1758,12 +1951,15 @@ export interface components {
             score?: components["schemas"]["Figure"] | null;
         };
         AgentView: {
+            /** @description When the agent was first known to the project, in UTC (RFC 3339). */
             created: string;
+            /** @description Id of the agent. */
             id: string;
             /** @description As its traces name it. */
             name: string;
             /** @description When its last trace was received. */
             seen: string;
+            /** @description Settings of the agent as a JSON object; empty if it has none. */
             settings: unknown;
         };
         /** @description An alert. */
@@ -1776,13 +1972,18 @@ export interface components {
             criterion?: string | null;
             /** @description The figures behind it. */
             facts: unknown;
-            /** @example alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the alert.
+             * @example alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
             /** @description score_drop, error_rate, spend, spend_stop, budget_stop, no_data, monitor_paused, judge_disagreement or threshold. */
             kind: string;
+            /** @description The alert in words. */
             message: string;
             /** @description The monitor that it is about. */
             monitor?: string | null;
+            /** @description When it was raised, in UTC (RFC 3339). */
             raised: string;
             /** @description When it was resolved. */
             resolved?: string | null;
@@ -1802,38 +2003,59 @@ export interface components {
             hours: number;
         };
         Alerts: {
+            /** @description Alerts, newest first. */
             items: components["schemas"]["AlertShown"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
         /** @description Alpha without one of the graders */
         AlphaWithoutPerson: {
+            /** @description Criterion that the value is about. */
             criterion: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Krippendorff's alpha of the other annotators, from -1 to 1; `null` if it cannot be computed.
+             */
             leave_out?: number | null;
+            /** @description Name of the annotator who is left out. */
             name: string;
+            /** @description Why there is no value; `null` if there is one. */
             undefined?: string | null;
         };
         AnnotatorActivity: {
+            /** @description Id of the annotator's account. */
             account: string;
+            /** @description Attention checks: correct answers of all answers. */
             attention: components["schemas"]["CorrectCount"];
             drift?: components["schemas"]["RatingDrift"] | null;
             /** @description Whether the answers of this annotator are left out of disputes, agreement, results and labels. */
             excluded: boolean;
+            /** @description Gold items: correct answers of all answers. */
             gold: components["schemas"]["CorrectCount"];
+            /** @description When the last answer was submitted, in UTC (RFC 3339); `null` if there is none. */
             last?: string | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Median working time per answer in seconds, training, gold and attention items included; `null` if no time is
+             *     known.
+             */
             median_seconds?: number | null;
+            /** @description Number of ordinary items that the annotator has answered, without training, gold and attention items. */
             n_done: number;
+            /** @description Name of the annotator. */
             name: string;
             /** @description Why the answers are left out; absent if no reason was given. */
             reason?: string | null;
+            /** @description Number of answers under the minimum time, training, gold and attention items included. */
             too_fast: number;
+            /** @description Training items: correct answers of all answers. */
             training: components["schemas"]["CorrectCount"];
+            /** @description Signs of careless work, one sentence each; empty if there are none. */
             warnings: string[];
         };
         /** @description Activity of annotators */
         AnnotatorActivityList: {
+            /** @description Annotators with at least one answer. */
             items: components["schemas"]["AnnotatorActivity"][];
         };
         AnnotatorChange: {
@@ -1843,10 +2065,15 @@ export interface components {
             reason?: string | null;
         };
         AnnotatorPairAgreement: {
+            /** @description Name of the first annotator. */
             a: string;
+            /** @description Name of the second annotator. */
             b: string;
+            /** @description Criterion that the value is about. */
             criterion: string;
+            /** @description Number of items that both answered. */
             n: number;
+            /** @description Why there is no value; `null` if there is one. */
             undefined?: string | null;
             /**
              * Format: double
@@ -1855,11 +2082,18 @@ export interface components {
             value?: number | null;
         };
         AnswerOfPerson: {
+            /** @description Id of the annotator's account. */
             account: string;
+            /** @description Answers by scheme, as `jurist schema annotation` describes them. */
             draft: Record<string, never>;
+            /** @description Name of the annotator. */
             name: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Working time in seconds; `null` if it is unknown.
+             */
             seconds?: number | null;
+            /** @description When it was submitted, in UTC (RFC 3339). */
             time: string;
         };
         /** @description Result of applying a file */
@@ -1868,27 +2102,44 @@ export interface components {
             is_changed: boolean;
             /** @description Whether the rubric version is new, so that scores are not comparable with earlier ones. */
             is_new_rubric: boolean;
+            /** @description The monitor after the file was applied. */
             monitor: components["schemas"]["MonitorView"];
         };
         AuditEntryPage: {
+            /** @description Entries, newest first. */
             items: components["schemas"]["AuditEntryView"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
         AuditEntryView: {
+            /** @description What was done, such as `token.add`. */
             action: string;
+            /** @description Account or API token that did it. */
             actor: string;
+            /** @description Details of the action, without secrets. */
             body: unknown;
+            /** @description Id of the entry. */
             id: string;
+            /** @description Id or name of what was changed. */
             target: string;
+            /** @description When it was done, in UTC (RFC 3339). */
             time: string;
         };
         CapShown: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Most that may be spent in a month, in `currency`.
+             */
             amount: number;
-            /** @example GBP */
+            /**
+             * @description Code of the currency (ISO 4217).
+             * @example GBP
+             */
             currency: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The same amount in US dollars.
+             */
             dollars: number;
             /**
              * Format: double
@@ -1898,51 +2149,84 @@ export interface components {
         };
         /** @description One case in two runs */
         CaseChangeView: {
+            /** @description The case in the later run. */
             after: components["schemas"]["CaseSideView"];
+            /** @description Whether the text of the answer is different. */
             answer_changed: boolean;
             /** @description From the old answer to the new one, in words; empty where one of them is not stored. */
             answer_diff: components["schemas"]["WordRunView"][];
+            /** @description The case in the earlier run. */
             before: components["schemas"]["CaseSideView"];
+            /** @description Name of the case. */
             case: string;
+            /** @description Criteria with the grades of both runs. */
             criteria: components["schemas"]["CriterionChangeView"][];
             /** @description worse, better, same or undecided. */
             direction: string;
             /** @description Whether the two were graded with different rubrics. */
             rubric_changed: boolean;
         };
+        /** @enum {string} */
+        CaseDifferenceKind: "added" | "changed" | "removed";
+        CaseDifferenceView: {
+            /** @description Fields of a changed record that differ, and `rubric`. */
+            fields: string[];
+            key: string;
+            kind: components["schemas"]["CaseDifferenceKind"];
+            new?: components["schemas"]["DatasetCaseView"] | null;
+            old?: components["schemas"]["DatasetCaseView"] | null;
+        };
         CaseSideView: {
             /** @description Absent where the run does not hold what was graded. */
             answer?: string | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Score from 0 to 1; `null` if there is none.
+             */
             score?: number | null;
             /** @description pass, fail, error or deferred. */
             status: string;
         };
         ChangeCountsView: {
+            /** @description Number of all cases that both runs have. */
             all: number;
+            /** @description Number of cases whose verdict or score is better in the later run. */
             better: number;
+            /** @description Number of cases with a different answer. */
             different_answer: number;
+            /** @description Number of cases without a verdict in one of the runs. */
             undecided: number;
+            /** @description Number of cases with a different verdict. */
             verdict: number;
+            /** @description Number of cases whose verdict or score is worse in the later run. */
             worse: number;
         };
         /** @description A case whose verdict is another one now */
         ChangedCase: {
+            /** @description Verdict in the later run: pass, fail, error or deferred. */
             after: string;
             /** @description pass, fail, error or deferred. */
             before: string;
+            /** @description Name of the case. */
             case: string;
             /** @description Why it does not pass now, a line for each criterion. */
             reasons: string[];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Score in the later run, from 0 to 1; `null` if it has none.
+             */
             score_after?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Score in the earlier run, from 0 to 1; `null` if it has none.
+             */
             score_before?: number | null;
         };
         /** @description A chart and the table behind it */
         ChartView: {
             /** @description SVG to embed in a page; it uses the colours of the page, and its texts are escaped. */
             svg: string;
+            /** @description The figures of the chart as a table. */
             table: components["schemas"]["PictureTable"];
         };
         /** @description Number of pairs and projected cost of a comparison */
@@ -1956,8 +2240,11 @@ export interface components {
         };
         /** @description A comparison and its results, by judge */
         ComparisonView: {
+            /** @description First candidate: an agent, with metadata where it has some. */
             a: string;
+            /** @description Second candidate: an agent, with metadata where it has some. */
             b: string;
+            /** @description 95 % confidence interval of `first_rate`; `null` if no pair is decided. */
             first_interval?: [
                 number,
                 number
@@ -1967,15 +2254,22 @@ export interface components {
              * @description Share of decided pairs that the first position wins; 0.5 without position bias.
              */
             first_rate?: number | null;
+            /** @description Id of the comparison. */
             id: string;
+            /** @description 95 % confidence interval of `rate`; `null` if no pair is decided. */
             interval?: [
                 number,
                 number
             ] | null;
+            /** @description Name of the judge. */
             judge: string;
+            /** @description Number of pairs that `a` won. */
             n_a: number;
+            /** @description Number of pairs that `b` won. */
             n_b: number;
+            /** @description Number of pairs that the judge could not decide because of an error. */
             n_errors: number;
+            /** @description Number of ties. */
             n_ties: number;
             /**
              * Format: int64
@@ -1987,15 +2281,23 @@ export interface components {
              * @description How often a wins where one does, with its interval.
              */
             rate?: number | null;
+            /** @description Id of the rubric version. */
             rubric_version: string;
         };
         /** @description Confusion matrix: rows are the human majority, columns the judge */
         ConfusionCounts: {
+            /**
+             * @description Number of items for each pair of answers: one list for each answer of the people, with one number for each
+             *     answer of the judge.
+             */
             counts: number[][];
+            /** @description Answers, in the order of the rows and columns. */
             labels: string[];
         };
         CorrectCount: {
+            /** @description Number of answers. */
             all: number;
+            /** @description Number of correct answers. */
             right: number;
         };
         /** @description A judge's mean, corrected by human labels */
@@ -2010,56 +2312,89 @@ export interface components {
              * @description Weight of the judge (λ), from 0 (labels alone) to 1.
              */
             lambda: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Label-corrected mean, from 0 to 1.
+             */
             mean: number;
+            /** @description Number of human labels. */
             n_labels: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Standard error of the mean.
+             */
             se: number;
         };
         CostAhead: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Upper end of the 80 % interval; absent before the second day.
+             */
             high?: number | null;
             /**
              * Format: double
              * @description 80 % interval; absent before the second day.
              */
             low?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Expected cost of a month, in US dollars.
+             */
             value: number;
         };
         /** @description A token with its secret, which is not shown again. */
         CreatedToken: components["schemas"]["TokenView"] & {
+            /** @description The token. It is shown once. */
             secret: string;
         };
         CriterionAgreement: {
+            /** @description Name of the criterion. */
             criterion: string;
+            /** @description 95 % confidence interval of the value; `null` for fewer than ten items. */
             interval?: [
                 number,
                 number
             ] | null;
+            /** @description Label of the criterion on pages. */
             label: string;
+            /** @description Measure of agreement: `alpha` is Krippendorff's alpha. */
             metric: string;
+            /** @description Number of items that at least two annotators answered. */
             n_items: number;
+            /** @description Number of pairs of annotators who answered common items. */
             n_pairs: number;
+            /** @description Name of the annotation scheme. */
             scheme: string;
             /** @description Why there is no value. */
             undefined?: string | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Agreement from -1 to 1: 1 is perfect, 0 is chance level; `null` if it cannot be computed.
+             */
             value?: number | null;
         };
         CriterionAnswerView: {
+            /** @description Answer of the grader, as text. */
             answer: string;
             /** @description Quotes with their positions. */
             evidence: string[];
+            /** @description Name of the check, judge or person. */
             grader: string;
+            /** @description Reason of the grader; empty if there is none. */
             reason: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Score from 0 to 1; `null` if there is none.
+             */
             score?: number | null;
         };
         /** @description What graders said about one criterion in each run */
         CriterionChangeView: {
+            /** @description Grades of the later run. */
             after: components["schemas"]["CriterionAnswerView"][];
+            /** @description Grades of the earlier run. */
             before: components["schemas"]["CriterionAnswerView"][];
+            /** @description Name of the criterion. */
             criterion: string;
         };
         CriterionEstimate: {
@@ -2074,6 +2409,7 @@ export interface components {
             score?: components["schemas"]["TrafficView"] | null;
         };
         CriterionMean: {
+            /** @description Name of the criterion. */
             criterion: string;
             /** @description The 95 % confidence interval of the mean; absent with a single case. */
             interval?: [
@@ -2090,55 +2426,250 @@ export interface components {
         };
         /** @description An id that a platform put into the address */
         CrowdId: {
+            /** @description Id of the person on the crowd platform. */
             id: string;
             /** @description Such as `PROLIFIC_PID`. */
             key: string;
+        };
+        /** @description A case with its record */
+        DatasetCaseInFull: components["schemas"]["DatasetCaseView"] & {
+            /** @description As `jurist grade` reads it; absent if the case was erased. */
+            record?: Record<string, never> | null;
+        };
+        DatasetCasePage: {
+            items: components["schemas"]["DatasetCaseView"][];
+            /**
+             * Format: int64
+             * @description Cases of the version, whatever the filter.
+             */
+            n_cases: number;
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
+            /**
+             * Format: int64
+             * @description The version that is listed.
+             */
+            version: number;
+        };
+        /** @description A case without its record */
+        DatasetCaseView: {
+            /**
+             * Format: int64
+             * @description The first version with the case in this form.
+             */
+            added_in: number;
+            /** @description Its trace was erased, and its text with it. */
+            is_erased: boolean;
+            /** @description Unique within a version. */
+            key: string;
+            /**
+             * Format: int64
+             * @description The first version without it.
+             */
+            removed_in?: number | null;
+            rubric?: components["schemas"]["DatasetRubricView"] | null;
+            /** @description `dev` or `test`. */
+            split: string;
+            /** @description Cases of one task are in one split. */
+            task: string;
+            /** @description Beginning of the input; absent if the case was erased. */
+            title?: string | null;
+            /** @description Id of the trace that it was made from. */
+            trace?: string | null;
+        };
+        /** @description Differences between two versions */
+        DatasetDiffView: {
+            /** Format: int64 */
+            from: number;
+            /** @description By key. */
+            items: components["schemas"]["CaseDifferenceView"][];
+            /**
+             * Format: int64
+             * @description Over all pages.
+             */
+            n_added: number;
+            /** Format: int64 */
+            n_changed: number;
+            /** Format: int64 */
+            n_removed: number;
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
+            /** Format: int64 */
+            to: number;
+        };
+        /** @description The stored rubric of a case */
+        DatasetRubricView: {
+            name: string;
+            /**
+             * @description Id of the rubric version.
+             * @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
+            version: string;
+        };
+        DatasetUpdate: {
+            archived?: boolean | null;
+            /** @description `null` removes it. */
+            description?: string | null;
+        };
+        DatasetVersionPage: {
+            items: components["schemas"]["DatasetVersionView"][];
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
+        };
+        /** @description What became of a request */
+        DatasetVersionReceipt: {
+            /** @description Whether a version was written. */
+            is_new: boolean;
+            /** Format: int64 */
+            n_added: number;
+            /** Format: int64 */
+            n_cases: number;
+            /** Format: int64 */
+            n_changed: number;
+            /** Format: int64 */
+            n_removed: number;
+            /**
+             * Format: int64
+             * @description Traces of the filter that have no content.
+             */
+            n_skipped: number;
+            /** Format: int64 */
+            n_unchanged: number;
+            /**
+             * Format: int64
+             * @description The new version, or the newest if nothing changed.
+             */
+            version: number;
+        };
+        /** @description A version of a dataset, which never changes */
+        DatasetVersionView: {
+            created: string;
+            /** @description Name of the person who wrote it. */
+            created_by?: string | null;
+            /**
+             * Format: int64
+             * @description Cases that the version before does not have.
+             */
+            n_added: number;
+            /** Format: int64 */
+            n_cases: number;
+            /**
+             * Format: int64
+             * @description Cases whose record or rubric differs from the version before.
+             */
+            n_changed: number;
+            /**
+             * Format: int64
+             * @description Cases in the split `dev`.
+             */
+            n_dev: number;
+            /**
+             * Format: int64
+             * @description Cases that only the version before has.
+             */
+            n_removed: number;
+            /**
+             * Format: int64
+             * @description Cases in the split `test`.
+             */
+            n_test: number;
+            note?: string | null;
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            number: number;
+        };
+        /** @description A dataset */
+        DatasetView: {
+            /** @description When it was archived. */
+            archived?: string | null;
+            created: string;
+            /** @description Name of the person who created it. */
+            created_by?: string | null;
+            description?: string | null;
+            /** @example dst_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            name: string;
+            newest?: components["schemas"]["DatasetVersionView"] | null;
+            /**
+             * Format: double
+             * @description Share of tasks whose cases are in the split `test`.
+             */
+            test_share: number;
         };
         /** @description The mean score of a day */
         DayMean: {
             /** @description Its first moment, in UTC. */
             day: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean score of the day, from 0 to 1.
+             */
             mean: number;
         };
         DayShown: {
-            /** @example 2026-03-20 */
+            /**
+             * @description Day in UTC.
+             * @example 2026-03-20
+             */
             day: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of calls to models.
+             */
             n_calls: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description US dollars.
+             */
             spent: number;
         };
         DeadJob: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of attempts that failed.
+             */
             attempts: number;
+            /** @description When the job was created, in UTC (RFC 3339). */
             created: string;
             /** @description Why it failed the last time. */
             error?: string | null;
-            /** @example job_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the job.
+             * @example job_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Kind of the job. */
             kind: string;
         };
         DeadJobs: {
+            /** @description Jobs that failed too often and are not tried again. */
             items: components["schemas"]["DeadJob"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
         DecisionPage: {
+            /** @description Decisions, newest first. */
             items: components["schemas"]["DecisionView"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
         /** @description Decision of a monitor about a trace */
         DecisionView: {
+            /** @description Name of the agent; `null` if it is unknown. */
             agent?: string | null;
+            /** @description When the decision was made, in UTC (RFC 3339). */
             decided: string;
             /** @description History of states, oldest first; only in the response for one trace. */
             history?: components["schemas"]["EventView"][];
+            /** @description Whether its judges disagree by more than the margin of the monitor. */
             is_disputed: boolean;
+            /** @description Whether the trace was sampled. */
             is_sampled: boolean;
             /** @description The same in four words: scored, error, pending or unscored. */
             judge_status: string;
+            /** @description Id of the monitor. */
             monitor: string;
             /** @description By its name. */
             monitor_name?: string | null;
@@ -2149,6 +2680,7 @@ export interface components {
             probability: number;
             /** @description Reason for the decision; in lists, reason for the current state. */
             reason: string;
+            /** @description Id of the rubric version; `null` if it is unknown. */
             rubric_version?: string | null;
             /**
              * Format: double
@@ -2164,7 +2696,9 @@ export interface components {
             state: string;
             /** @description failed, expensive or other. */
             stratum: string;
+            /** @description Id of the trace. */
             trace: string;
+            /** @description When the state last changed, in UTC (RFC 3339). */
             updated: string;
             /**
              * Format: double
@@ -2173,6 +2707,7 @@ export interface components {
             upstream: number;
             /** @description Newest verdict of this monitor about the trace: pass, fail, error or deferred. Absent if the trace was not judged. */
             verdict?: string | null;
+            /** @description Id of the monitor version that decided. */
             version: string;
         };
         /** @description A month at another sample rate, if traffic and scores stay as they were in the last thirty days */
@@ -2183,10 +2718,17 @@ export interface components {
         /** @description A month at one sample rate. Pacing and caps may reduce the figures */
         DialView: {
             cost?: components["schemas"]["CostAhead"] | null;
+            /** @description Precision of the estimates of a month. */
             half_width: components["schemas"]["HalfWidths"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Expected number of judged traces in a month.
+             */
             judged_a_month: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Share of finished traces that is judged, from 0 to 1; failed ones always are.
+             */
             sample_rate: number;
             /**
              * Format: double
@@ -2197,7 +2739,9 @@ export interface components {
         /** @enum {string} */
         DifferenceKind: "added" | "removed" | "changed" | "reordered";
         Dispute: {
+            /** @description Id of the item in the data. */
             candidate: string;
+            /** @description Criterion, claim or step; the scheme if it has one question. */
             criterion: string;
             decided?: components["schemas"]["DisputeDecision"] | null;
             /**
@@ -2205,40 +2749,57 @@ export interface components {
              * @description From 0 to 1.
              */
             disagreement: number;
+            /** @description Id of the item, `itm_…`. */
             item: string;
+            /** @description Label of the question on pages. */
             label: string;
             /** @description The scale, lowest first. */
             points: Record<string, never>[];
+            /** @description The answers of the annotators. */
             ratings: components["schemas"]["GivenRating"][];
+            /** @description Name of the annotation scheme. */
             scheme: string;
             /** @description Its first words. */
             title: string;
         };
         /** @description A decision of a person */
         DisputeDecision: {
+            /** @description Name of the person who decided; `null` if it is unknown. */
             by?: string | null;
+            /** @description Cause of the disagreement: `guideline`, `mistake`, `ambiguous` or `other`; `null` if none was given. */
             cause?: string | null;
+            /** @description Criterion, claim or step; the scheme if it has one question. */
             criterion: string;
             /** @description Of a question of several labels: those that are ticked. */
             labels?: string[] | null;
+            /** @description The decided answer, such as `{"kind": "scored", "value": 4}`. */
             rating: Record<string, never>;
+            /** @description Name of the annotation scheme. */
             scheme: string;
+            /** @description When it was decided, in UTC (RFC 3339). */
             time: string;
+            /** @description Reason of the decision; `null` if none was given. */
             why?: string | null;
         };
         /** @description List disputes, the largest difference first */
         Disputes: {
+            /** @description Disputes, the largest difference first; decided ones are last. */
             items: components["schemas"]["Dispute"][];
             /** @description Send it as `after`; absent at the end. */
             next?: number | null;
         };
         DraftSaved: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Revision of the saved draft; the next request sends it.
+             */
             revision: number;
+            /** @description When the draft was saved, in UTC (RFC 3339). */
             saved: string;
         };
         /** @description The end of a run that was graded elsewhere */
         EndedRun: {
+            /** @description When the run ended, in UTC (RFC 3339). */
             ended: string;
             /**
              * Format: int64
@@ -2248,29 +2809,42 @@ export interface components {
         };
         /** @description Estimates of a monitor for all traffic */
         Estimates: {
+            /** @description Beginning of the time range, in UTC (RFC 3339). */
             from: string;
             /** @description By rubric version, the newest first, and judge. */
             judges: components["schemas"]["JudgeEstimates"][];
+            /** @description Name of the monitor. */
             monitor: string;
             /** @description Number of finished traces per state. */
             states: components["schemas"]["StateCount"][];
+            /** @description End of the time range, in UTC (RFC 3339). */
             until: string;
         };
         EventView: {
+            /** @description Reason for the state. */
             note: string;
+            /** @description State of the decision, such as `sampled` or `scored`. */
             state: string;
+            /** @description When the state was reached, in UTC (RFC 3339). */
             time: string;
         };
         /** @description A stretch of bytes in one part of a candidate */
         EvidencePlace: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Offset after the last byte of the quote in this part.
+             */
             end: number;
             /** @description Such as `response` or `trace.3.result`. */
             in: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Offset of the first byte of the quote in this part, from 0.
+             */
             start: number;
         };
         ExchangeMessage: {
+            /** @description Text of the message. */
             content: string;
             /** @description system, user or assistant. */
             role: string;
@@ -2281,10 +2855,13 @@ export interface components {
             criterion?: string | null;
             /** @description Error, if there is no reply. */
             error?: string | null;
+            /** @description Name of the judge. */
             judge: string;
+            /** @description Messages that were sent, in their order. */
             messages: components["schemas"]["ExchangeMessage"][];
             /** @description For traces: name of the monitor that made the call. */
             monitor?: string | null;
+            /** @description Text of the reply; `null` if there was none. */
             reply?: string | null;
             /** @description Of traces. */
             rubric_version?: string | null;
@@ -2293,15 +2870,22 @@ export interface components {
         };
         /** @description A mean over all traffic, post-stratified */
         Figure: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Upper end of the 95 % confidence interval.
+             */
             high: number;
             /**
              * Format: double
              * @description Of the 95 % interval.
              */
             low: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Estimate for all traffic, from 0 to 1.
+             */
             mean: number;
+            /** @description Number of scored traces. */
             n: number;
         };
         /** @description Result of checking a file */
@@ -2316,6 +2900,7 @@ export interface components {
             problems: components["schemas"]["Remark"][];
         };
         FlakyCase: {
+            /** @description Name of the case. */
             case: string;
             /**
              * Format: double
@@ -2326,36 +2911,53 @@ export interface components {
             n: number;
             /** @description Probability that all of k trials pass, for k from 1 to n. */
             pass_k: number[];
+            /** @description Number of trials that passed. */
             passed: number;
             /** @description In the order of the plan; null where a trial has none. */
             scores: (number | null)[];
         };
         /** @description Projected month-end spend from the last four weeks, with an 80 % interval. */
         ForecastShown: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Projected spend at the end of the month, in US dollars.
+             */
             expected: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Upper end of the 80 % prediction interval, in US dollars.
+             */
             high: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Lower end of the 80 % prediction interval, in US dollars.
+             */
             low: number;
             /** @description When the cap is reached, if it is to be this month. */
             reaches_cap?: string | null;
         };
         GivenRating: {
+            /** @description Id of the annotator's account. */
             account: string;
+            /** @description Comment of the annotator; `null` if there is none. */
             comment?: string | null;
+            /** @description Quotes that the annotator marked, as `jurist schema annotation` describes them. */
             evidence: Record<string, never>[];
+            /** @description Name of the annotator. */
             name: string;
+            /** @description Answer of the annotator, as `jurist schema annotation` describes it. */
             rating: Record<string, never>;
         };
         /** @description Texts of a grade: only with `full`, and until retention erases them */
         GradeDetails: {
             error?: components["schemas"]["GradeError"] | null;
+            /** @description Quotes that support the answer; absent if there are none. */
             evidence?: components["schemas"]["GradeEvidence"][];
             /** @description Flags: verdict_in_candidate, no_verifiable_evidence. */
             flags?: string[];
             /** @description Claims or requirements that the grade is based on. */
             points?: components["schemas"]["GradePoint"][];
+            /** @description Reason of the grader; absent if there is none. */
             reason?: string;
             /** @description The answer on the criterion's own scale: a number, a text, or true or false. */
             value?: unknown;
@@ -2363,6 +2965,7 @@ export interface components {
             why?: string | null;
         };
         GradeError: {
+            /** @description What happened, in words. */
             detail: string;
             /** @description timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed. */
             failure: string;
@@ -2370,21 +2973,29 @@ export interface components {
         /** @description A quote and its position in the candidate; without a position it was not found */
         GradeEvidence: {
             found?: components["schemas"]["EvidencePlace"] | null;
+            /** @description Text of the quote. */
             quote: string;
         };
         /** @description A grade in numbers */
         GradeLine: components["schemas"]["GradeDetails"] & {
+            /** @description Agent that produced the candidate; `null` if it is unknown. */
             agent?: string | null;
+            /** @description Id of the candidate, such as that of a trace or of a case. */
             candidate: string;
             /**
              * Format: double
              * @description Dollars.
              */
             cost?: number | null;
+            /** @description Criterion of the rubric. */
             criterion: string;
+            /** @description Name of the check, judge or person. */
             grader: string;
+            /** @description Kind of grader: check, judge or human. */
             grader_kind: string;
+            /** @description Id of the grade. */
             id: string;
+            /** @description Whether the answer passes its criterion; `null` if it has no score. */
             is_passed?: boolean | null;
             /** @description scored, not_applicable, abstained, failed or deferred. */
             outcome: string;
@@ -2393,15 +3004,18 @@ export interface components {
              * @description With which it was sampled.
              */
             probability: number;
+            /** @description Id of the rubric version. */
             rubric_version: string;
             /**
              * Format: double
              * @description On 0..=1.
              */
             score?: number | null;
+            /** @description When the answer was given, in UTC (RFC 3339). */
             time: string;
         };
         GradeLines: {
+            /** @description Grades of this page. */
             items: components["schemas"]["GradeLine"][];
             /** @description Number of grades hidden on this page because you have not annotated their items yet. */
             n_withheld: number;
@@ -2410,41 +3024,81 @@ export interface components {
         };
         /** @description A claim or a requirement, and whether it holds */
         GradePoint: {
+            /** @description Quotes that support it; absent if there are none. */
             evidence?: components["schemas"]["GradeEvidence"][];
+            /** @description Whether the claim or requirement holds. */
             holds: boolean;
+            /** @description Text of the claim or requirement. */
             text: string;
         };
         GradeSum: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Cost in US dollars.
+             */
             cost: number;
+            /** @description Criterion of the rubric. */
             criterion: string;
+            /** @description Name of the check, judge or person. */
             grader: string;
+            /** @description Kind of grader: check, judge or human. */
             grader_kind: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean score from 0 to 1; `null` if nothing was scored.
+             */
             mean?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of grades in which the grader could not tell.
+             */
             n_abstained: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of grades that are still to come.
+             */
             n_deferred: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of grader errors. They are never scores.
+             */
             n_failed: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of grades whose criterion does not apply.
+             */
             n_not_applicable: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of grades with a score.
+             */
             n_scored: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Share of scored grades that pass, from 0 to 1; `null` if nothing was scored.
+             */
             pass_rate?: number | null;
+            /** @description Id of the rubric version. */
             rubric_version: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Standard error of the mean; `null` for fewer than two scores.
+             */
             standard_error?: number | null;
             /** @description Where the day or hour begins. */
             time?: string | null;
         };
         /** @description Half width of the 95 % confidence interval of a monthly estimate; absent if nothing is scored yet */
         HalfWidths: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Half-width of the 95 % confidence interval of the pass rate; absent if it is unknown.
+             */
             pass_rate?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Half-width of the 95 % confidence interval of the score; absent if it is unknown.
+             */
             score?: number | null;
         };
         /** @description A run compared with the run before it, paired by case */
@@ -2468,6 +3122,7 @@ export interface components {
              * @description Of the results that passed or failed.
              */
             pass_rate?: number | null;
+            /** @description 95 % confidence interval of the pass rate; `null` if no case was decided. */
             pass_rate_interval?: [
                 number,
                 number
@@ -2480,26 +3135,39 @@ export interface components {
         };
         /** @description A way in that works once. */
         InvitationLink: {
+            /** @description Secret of the invitation. It is shown once. */
             invitation: string;
             /** @description Path and fragment of the link; the fragment after `#` is not sent to the server. */
             path: string;
         };
         /** @description All annotations of an item */
         ItemAnswers: {
+            /** @description The newest answers of each annotator who is not excluded. */
             answers: components["schemas"]["AnswerOfPerson"][];
+            /** @description Id of the item in the data. */
             candidate: string;
+            /** @description Decisions about disputes of this item. */
             decisions: components["schemas"]["DisputeDecision"][];
+            /** @description The item, as `jurist schema annotation` describes it. */
             item: Record<string, never>;
+            /** @description The questions, as `jurist schema annotation` describes them. */
             schemes: Record<string, never>[];
+            /** @description Id of the task. */
             task: string;
         };
         ItemsAdded: {
+            /** @description Number of items that were added. */
             n_new: number;
+            /** @description Number of items that the task already had. They are not changed. */
             n_there: number;
         };
         JobCountView: {
+            /** @description Kind of the jobs. */
             kind: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of jobs.
+             */
             n: number;
             /** @description When the first of them may start. */
             oldest: string;
@@ -2507,10 +3175,13 @@ export interface components {
             state: string;
         };
         Join: {
+            /** @description E-mail address with which the person signs in. */
             email: string;
             /** @description The fragment after `#` in the link. */
             invitation: string;
+            /** @description Name that others see. */
             name: string;
+            /** @description Password of the new account. */
             password: string;
         };
         JoinProject: {
@@ -2520,43 +3191,65 @@ export interface components {
         /** @description Name or crowd id of the person who joins */
         JoinTask: {
             crowd?: components["schemas"]["CrowdId"] | null;
+            /** @description Name of the annotator, unique in the task. */
             name?: string | null;
+            /** @description Id of the task; on a server with accounts, a link's `token` is needed instead. */
             task?: string | null;
             /** @description The text after `#task=` in a link. */
             token?: string | null;
         };
         JoinedTask: {
+            /** @description Id of the annotator's account. */
             account: string;
+            /** @description Name of the annotator. */
             name: string;
+            /** @description Id of the project. */
             project: string;
+            /** @description Id of the task. */
             task: string;
         };
         JudgeAgreement: {
             confusion?: components["schemas"]["ConfusionCounts"] | null;
+            /** @description Criterion that the values are about. */
             criterion: string;
+            /** @description Items on which the judge differs from an annotator, the largest difference first. */
             disagreements: components["schemas"]["JudgeHumanDisagreement"][];
+            /** @description 95 % confidence interval of kappa; `null` if there are too few items. */
             interval?: [
                 number,
                 number
             ] | null;
+            /** @description Name of the judge. */
             judge: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Cohen's kappa between the judge and the human majority, from -1 to 1, weighted quadratically on numeric scales;
+             *     `null` if it cannot be computed.
+             */
             kappa?: number | null;
+            /** @description Why there is no kappa; `null` if there is one. */
             undefined?: string | null;
         };
         JudgeEstimates: {
+            /** @description The overall score and every criterion. */
             criteria: components["schemas"]["CriterionEstimate"][];
             /** @description Whether the monitor works with this version now. */
             is_current: boolean;
             /** @description One model, or several, whose scores are averaged. */
             judge: string;
+            /** @description Id of the rubric version. */
             rubric_version: string;
         };
         JudgeHumanDisagreement: {
+            /** @description Id of the item in the data. */
             candidate: string;
+            /** @description Id of the item, `itm_…`; empty if it is not an item of the task. */
             item: string;
+            /** @description Answer of the judge. */
             judge: string;
+            /** @description Answers of the annotators. */
             people: string[];
+            /** @description Reason of the judge; `null` if it gave none. */
             reason?: string | null;
             /** @description Its first words. */
             title: string;
@@ -2564,7 +3257,10 @@ export interface components {
         /** @enum {string} */
         JudgeKey: "present" | "missing" | "not_needed";
         JudgePing: {
-            /** @example openai/gpt-5-mini */
+            /**
+             * @description Name of the judge to test.
+             * @example openai/gpt-5-mini
+             */
             judge: string;
         };
         /** @description Whether a judge answers */
@@ -2583,6 +3279,7 @@ export interface components {
              * @description Milliseconds.
              */
             ms: number;
+            /** @description Whether the judge answered. */
             ok: boolean;
         };
         /** @description A judge of a project; figures are those of thirty days */
@@ -2594,6 +3291,7 @@ export interface components {
             error_rate?: number | null;
             /** @description Whether it is the default judge. */
             is_default: boolean;
+            /** @description Whether the server has the API key of the vendor. */
             key: components["schemas"]["JudgeKey"];
             /**
              * @description The day of the last call that was paid, of UTC.
@@ -2602,7 +3300,10 @@ export interface components {
             last_used?: string | null;
             /** @description Monitors that name it. */
             monitors: string[];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of paid calls in the last 30 days.
+             */
             n_calls: number;
             /**
              * Format: int64
@@ -2627,15 +3328,18 @@ export interface components {
              * @description Dollars.
              */
             spent: number;
+            /** @description Vendor of the model, such as `openai`. */
             vendor: string;
         };
         /** @description The answer to one line. */
         LineAnswer: {
+            /** @description Why the line was refused; `null` if it was stored. */
             detail?: string | null;
             /** @description Of the trace, where there is one. */
             id?: string | null;
             /** @description From 1. */
             line: number;
+            /** @description Whether the line was stored. */
             status: components["schemas"]["LineStatus"];
         };
         /**
@@ -2653,12 +3357,14 @@ export interface components {
         MatrixCell: {
             /** @description Those that passed or failed. */
             decided: number;
+            /** @description 95 % confidence interval of the mean score; `null` with fewer than two scores. */
             interval?: [
                 number,
                 number
             ] | null;
             /** @description Number of results, including those without a verdict. */
             n: number;
+            /** @description 95 % confidence interval of the pass rate; `null` if nothing was decided. */
             pass_interval?: [
                 number,
                 number
@@ -2668,6 +3374,7 @@ export interface components {
              * @description Of those that were decided.
              */
             pass_rate?: number | null;
+            /** @description Number of results that passed. */
             passed: number;
             /**
              * Format: double
@@ -2676,16 +3383,41 @@ export interface components {
             score?: number | null;
         };
         MatrixKey: {
+            /** @description Name of the field. */
             key: string;
+            /** @description Number of different values of the field in this run. */
             n_values: number;
         };
         MemberView: {
-            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the member's account.
+             * @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             account: string;
+            /** @description E-mail address of the member. */
             email: string;
+            /** @description Name of the member. */
             name: string;
             /** @description `owner`, `member`, `viewer` or `annotator`. */
             role: string;
+        };
+        /** @description Monthly budget of a monitor, in the currency of its file */
+        MonitorBudgetView: {
+            /**
+             * Format: double
+             * @description Most that the monitor may spend in a month, in `currency`.
+             */
+            amount: number;
+            /**
+             * @description Code of the currency (ISO 4217).
+             * @example GBP
+             */
+            currency: string;
+            /**
+             * Format: double
+             * @description Dollars for one unit of the currency, where amounts in dollars are shown next to the budget.
+             */
+            rate?: number | null;
         };
         MonitorChange: {
             /** @description Paused: nothing is judged; sampled traces wait. */
@@ -2703,6 +3435,7 @@ export interface components {
         };
         /** @description Estimates of a monitor for the last 30 days, by its current version */
         MonitorFigures: {
+            /** @description The same figures for each agent. */
             agents: components["schemas"]["AgentFigures"][];
             /**
              * Format: double
@@ -2725,14 +3458,19 @@ export interface components {
         };
         /** @description One judge's figures day by day, under one rubric version */
         MonitorTrend: {
+            /** @description Name of the criterion; `null` for the overall score. */
             criterion?: string | null;
+            /** @description Name of the judge; several are averaged. */
             judge: string;
+            /** @description One point for each day, oldest first. */
             points: components["schemas"]["MonitorTrendPoint"][];
+            /** @description Id of the rubric version. */
             rubric_version: string;
         };
         MonitorTrendPoint: {
             /** @description Its first moment, in UTC. */
             day: string;
+            /** @description 95 % confidence interval of the mean of the day; `null` if there is no mean. */
             interval?: [
                 number,
                 number
@@ -2754,8 +3492,12 @@ export interface components {
         };
         /** @description A monitor and its settings */
         MonitorView: {
+            /** @description Names of the agents whose traces are judged. */
             agents: string[];
+            budget?: components["schemas"]["MonitorBudgetView"] | null;
+            /** @description When the monitor was created, in UTC (RFC 3339). */
             created: string;
+            /** @description Names of the criteria of its rubric. */
             criteria: string[];
             /**
              * Format: double
@@ -2763,9 +3505,14 @@ export interface components {
              */
             disagreement_margin: number;
             figures?: components["schemas"]["MonitorFigures"] | null;
-            /** @example mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the monitor.
+             * @example mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Names of its judges. */
             judges: string[];
+            /** @description Name of the monitor. */
             name: string;
             /**
              * Format: double
@@ -2781,9 +3528,11 @@ export interface components {
              * @description Share of finished traces that is judged; failed ones always are.
              */
             sample_rate: number;
+            /** @description The version in use. */
             version: components["schemas"]["VersionView"];
         };
         MoreItems: {
+            /** @description Rows of data, as in the data files of an annotation task. */
             rows?: Record<string, never>[] | null;
             traces?: components["schemas"]["TaskTraces"] | null;
         };
@@ -2794,9 +3543,15 @@ export interface components {
                 number,
                 number
             ];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Highest value of the scale.
+             */
             max: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean on the scale.
+             */
             mean: number;
             /**
              * Format: double
@@ -2823,7 +3578,9 @@ export interface components {
         };
         /** @description Which sides are compared */
         NewComparison: {
+            /** @description First candidate. */
             a: components["schemas"]["Side"];
+            /** @description Second candidate. */
             b: components["schemas"]["Side"];
             /** @description Without it, only the projected cost is returned. */
             confirmed?: boolean;
@@ -2832,11 +3589,73 @@ export interface components {
             /** @description Only traces that began then or later. */
             since?: string | null;
         };
+        NewDatasetRequest: {
+            description?: string | null;
+            /**
+             * @description Up to 100 letters on one line.
+             * @example support
+             */
+            name: string;
+            /**
+             * Format: double
+             * @description Share of tasks whose cases are in the split `test` [default: 0.2].
+             */
+            test_share?: number | null;
+        };
+        /** @description Changes that make a new version */
+        NewDatasetVersion: {
+            /**
+             * @description Id of an annotation task: its items, with the labels that people agreed on as `reference`.
+             * @default null
+             */
+            annotation_task?: string | null;
+            /**
+             * Format: int64
+             * @description The newest version that you know, 0 before the first. If there is a newer one, nothing is written [default: not
+             *     checked].
+             * @default null
+             */
+            base?: number | null;
+            /**
+             * @description Up to 1000 characters.
+             * @default null
+             */
+            note?: string | null;
+            /**
+             * @description Records, as `jurist grade` reads them. A record with the key of a case replaces it.
+             * @default []
+             */
+            records?: Record<string, never>[];
+            /**
+             * @description Keys of cases.
+             * @default []
+             */
+            remove?: string[];
+            /**
+             * @description The cases of the request are all cases of the new version.
+             * @default false
+             */
+            replace?: boolean;
+            /**
+             * @description Name of a stored rubric, or id of a version, for all cases of the request [default: of a trace, the rubric of
+             *     its newest failed verdict; of a task, its rubric].
+             * @default null
+             */
+            rubric?: string | null;
+            /** @description Traces, as `GET /traces` takes them; `limit` is from 1 to 10000 [default: 1000]. */
+            trace_filter?: Record<string, never> | null;
+            /**
+             * @description Ids of traces.
+             * @default []
+             */
+            traces?: string[];
+        };
         NewDisputeDecision: {
             /** @description `guideline`, `mistake`, `ambiguous` or `other`. */
             cause?: string | null;
             /** @description The value is an answer of the question; of several labels a list. */
             rating: Record<string, never>;
+            /** @description Reason of the decision. */
             why?: string | null;
         };
         NewMonitor: {
@@ -2848,10 +3667,13 @@ export interface components {
             source: string;
         };
         NewPassword: {
+            /** @description New password. */
             new: string;
+            /** @description Current password. */
             old: string;
         };
         NewProject: {
+            /** @description Name of the project, unique on the server. */
             name: string;
         };
         /** @description Which traces to re-score */
@@ -2871,7 +3693,10 @@ export interface components {
             since?: string | null;
         };
         NewRubric: {
-            /** @example greeting */
+            /**
+             * @description Name of the rubric, unique in the project.
+             * @example greeting
+             */
             name: string;
             /**
              * @description A file with one rubric, in any dialect.
@@ -2937,6 +3762,7 @@ export interface components {
             files?: {
                 [key: string]: string;
             };
+            /** @description Name of the task; that of the file by default. */
             name?: string | null;
             /** @description The name of a rubric, or the id of a version. */
             rubric?: string | null;
@@ -2946,13 +3772,18 @@ export interface components {
             verify?: components["schemas"]["VerificationSource"] | null;
         };
         NewTokenRequest: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Days until the token expires; it does not expire by default.
+             */
             days?: number | null;
+            /** @description Name of the token, for lists and the audit log. */
             name: string;
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
         };
         NewTrial: {
+            /** @description Format of the rubric, such as `agentv` or `promptfoo`; found from its content by default. */
             dialect?: string | null;
             /** @description Instead of the judge that the file names, or the usual one. */
             judge?: string | null;
@@ -2981,6 +3812,7 @@ export interface components {
         NewestVerdict: {
             /** @description By its name. */
             monitor?: string | null;
+            /** @description Id of the rubric version. */
             rubric_version: string;
             /**
              * Format: double
@@ -2989,6 +3821,7 @@ export interface components {
             score?: number | null;
             /** @description pass, fail, error or deferred. */
             status: string;
+            /** @description When the verdict was reached, in UTC (RFC 3339). */
             time: string;
         };
         /** @description The next item, or the reason why there is none */
@@ -2996,6 +3829,7 @@ export interface components {
         NoWork: {
             /** @description Completion code for the crowd platform. */
             code?: string | null;
+            /** @description Always `true`: there is no item now. */
             done: boolean;
             /** @description `finished`, `quota`, `closed` or `nothing_now`. */
             why: string;
@@ -3023,34 +3857,51 @@ export interface components {
         Offset: {
             /** @description Absent for the overall score. */
             criterion?: string | null;
+            /** @description Id of the earlier rubric version. */
             from_version: string;
+            /** @description 95 % confidence interval of the mean difference. */
             interval: [
                 number,
                 number
             ];
+            /** @description Name of the judge. */
             judge: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean of newer score minus earlier score, from -1 to 1.
+             */
             mean: number;
+            /** @description Number of traces with a score from both versions. */
             n: number;
         };
         /** @description A project with the caller's permissions. */
         OpenProject: {
-            /** @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the project.
+             * @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Name of the project. */
             name: string;
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
         };
         /** @description An item in your list */
         OwnItem: {
-            /** @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the assignment.
+             * @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             assignment: string;
             /** @description `assigned` or `submitted`. */
             state: string;
         };
         /** @description Progress of an annotator */
         OwnProgress: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of items that the annotator has answered, gold and attention items included.
+             */
             done: number;
             /**
              * Format: int64
@@ -3059,14 +3910,24 @@ export interface components {
             left?: number | null;
         };
         PartShown: {
-            /** Format: int64 */
+            budget?: components["schemas"]["MonitorBudgetView"] | null;
+            /**
+             * Format: int64
+             * @description Number of calls to models.
+             */
             n_calls: number;
+            /** @description Name of the purpose, monitor, run or judge. */
             name: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description US dollars.
+             */
             spent: number;
         };
         PictureTable: {
+            /** @description Heads of the columns. */
             columns: string[];
+            /** @description Cells, row by row. */
             rows: string[][];
         };
         PlacedResult: {
@@ -3076,7 +3937,9 @@ export interface components {
             result: Record<string, never>;
         };
         PositionShown: {
+            /** @description Number of comparisons that the answer in the first position won. */
             first_wins: number;
+            /** @description 95 % confidence interval of the rate. */
             interval: [
                 number,
                 number
@@ -3096,8 +3959,12 @@ export interface components {
         };
         /** @description A rubric to begin with */
         PresetShown: {
+            /** @description What the preset is for. */
             description: string;
-            /** @example safety */
+            /**
+             * @description Name of the preset.
+             * @example safety
+             */
             name: string;
             /** @description As one would have written it. */
             source: string;
@@ -3108,15 +3975,23 @@ export interface components {
             detail: string;
             /** @description Id of the request, also in the header `X-Request-Id` and in the server's log. */
             request_id?: string | null;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description HTTP status code.
+             */
             status: number;
             /** @description Kind of problem. */
             title: string;
         };
         ProjectView: {
+            /** @description When the project was created, in UTC (RFC 3339). */
             created: string;
-            /** @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the project.
+             * @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Name of the project. */
             name: string;
             /**
              * Format: int32
@@ -3126,11 +4001,13 @@ export interface components {
             retention_days?: number | null;
         };
         PromptMessage: {
+            /** @description Text of the message. */
             content: string;
             /** @description system or user. */
             role: string;
         };
         PromptPreviewRequest: {
+            /** @description Format of the file, such as `agentv` or `promptfoo`; found from its content by default. */
             dialect?: string | null;
             /**
              * @description A file with one rubric or monitor, in any dialect.
@@ -3160,12 +4037,16 @@ export interface components {
         };
         /** @description How much of a run has arrived */
         PushProgress: {
+            /** @description Id of the run. */
             id: string;
             /** @description Whether it has arrived as a whole. */
             is_ended: boolean;
             /** @description How many of the results of this request had secrets, which were replaced. */
             n_redacted: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of results that the server has.
+             */
             n_results: number;
         };
         PushedResult: {
@@ -3186,19 +4067,28 @@ export interface components {
              * @description Version of `run.schema.json`.
              */
             format: number;
+            /** @description Where the run comes from: branch, commit, author and tags. */
             provenance?: components["schemas"]["RunProvenanceView"];
             /** @description The canonical form of every rubric used, by version. */
             rubrics: {
                 [key: string]: Record<string, never>;
             };
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Random seed of the run.
+             */
             seed: number;
+            /** @description When the run started, in UTC (RFC 3339). */
             started: string;
+            /** @description Name of the suite; `null` if it has none. */
             suite?: string | null;
         };
         /** @description Start and end time of day in the recipients' time zone. */
         QuietHours: {
-            /** @example 22:00 */
+            /**
+             * @description Beginning in the given time zone, such as `22:00`.
+             * @example 22:00
+             */
             from: string;
             /**
              * @description Before `from`, it is on the next day.
@@ -3226,6 +4116,7 @@ export interface components {
             n: number;
             /** @description From 1. */
             rank: number;
+            /** @description Name of the candidate. */
             side: string;
             /**
              * Format: double
@@ -3250,6 +4141,7 @@ export interface components {
             /** @description The strongest first; by name if there are no strengths. */
             sides: string[];
             strengths?: components["schemas"]["ChartView"] | null;
+            /** @description Number of ties. */
             ties: number;
             /** @description Why there are no strengths. */
             undefined?: string | null;
@@ -3258,9 +4150,15 @@ export interface components {
         };
         /** @description An annotator's mean rating from 0 to 1, in the first and second half of their work */
         RatingDrift: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean rating in the first half of the work, from 0 to 1.
+             */
             first: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean rating in the second half of the work, from 0 to 1.
+             */
             second: number;
         };
         /** @description A problem or a piece of advice */
@@ -3269,6 +4167,7 @@ export interface components {
             code: string;
             /** @description In characters, from 1. */
             column: number;
+            /** @description Column behind the last character, from 1. */
             end_column: number;
             /** @description End: the first character after it. */
             end_line: number;
@@ -3278,19 +4177,27 @@ export interface components {
             label?: string | null;
             /** @description From 1. */
             line: number;
+            /** @description What is wrong, and what would be right. */
             message: string;
             /** @description Note, such as the allowed values. */
             notes: string[];
             /** @description Suggested replacement. */
             replacement?: string | null;
+            /** @description How severe it is. */
             severity: components["schemas"]["RemarkSeverity"];
         };
         /** @enum {string} */
         RemarkSeverity: "error" | "warning" | "advice";
         /** @enum {string} */
         ReplyCaching: "use" | "refresh" | "off";
+        /** @description Cases to run again */
+        RerunRequest: {
+            /** @description Names of cases of the run, up to 1,000. */
+            cases: string[];
+        };
         /** @description Number of traces and projected cost of re-scoring */
         RescorePlan: {
+            budget?: components["schemas"]["MonitorBudgetView"] | null;
             /**
              * Format: double
              * @description Dollars that are left of the budget of this month: the project's cap or the monitor's own budget, whichever has
@@ -3299,6 +4206,7 @@ export interface components {
             budget_left?: number | null;
             /** @description The re-scoring, once started; absent if failed calls are only repeated. */
             id?: string | null;
+            /** @description Whether the re-score has started. */
             is_begun: boolean;
             /** @description Calls of judges, at least. */
             n_calls: number;
@@ -3316,13 +4224,21 @@ export interface components {
         };
         /** @description A re-scoring and its results */
         RescoreView: {
+            /** @description When it was started, in UTC (RFC 3339). */
             created: string;
+            /** @description Id of the re-score. */
             id: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of traces that the judge could not grade.
+             */
             n_errors: number;
             /** @description Of them, how many have been judged. */
             n_scored: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of traces that are judged again.
+             */
             n_traces: number;
             /**
              * Format: int64
@@ -3333,6 +4249,7 @@ export interface components {
             note?: string | null;
             /** @description Difference from each earlier version, on the same traces. */
             offsets: components["schemas"]["Offset"][];
+            /** @description Id of the rubric version that judges. */
             rubric_version: string;
             score?: components["schemas"]["TrafficView"] | null;
             /**
@@ -3340,7 +4257,9 @@ export interface components {
              * @description Sampled share of traces.
              */
             share: number;
+            /** @description Beginning of the time range, in UTC (RFC 3339). */
             since: string;
+            /** @description End of the time range, in UTC (RFC 3339). */
             until: string;
         };
         Reward: {
@@ -3362,16 +4281,24 @@ export interface components {
             status: string;
         };
         RewardCompletion: {
-            /** @example Hello! */
+            /**
+             * @description Text that is graded.
+             * @example Hello!
+             */
             completion: string;
-            /** @example Say hello. */
+            /**
+             * @description Prompt that the text answers.
+             * @example Say hello.
+             */
             prompt?: string;
             /** @description A reference answer, for all completions of a request or for none. */
             reference?: string | null;
         };
         /** @description Completions to grade by one rubric */
         RewardRequest: {
+            /** @description Texts to grade, in the order of the scores. */
             completions: components["schemas"]["RewardCompletion"][];
+            /** @description Format of the rubric, such as `agentv` or `promptfoo`; found from its content by default. */
             dialect?: string | null;
             /** @description Instead of the judge that the file names, or the usual one. */
             judge?: string | null;
@@ -3393,9 +4320,11 @@ export interface components {
              * @description Dollars; absent where a price is not known.
              */
             cost?: number | null;
+            /** @description One for each completion, in their order. */
             rewards: components["schemas"]["Reward"][];
         };
         RubricChange: {
+            /** @description Whether the rubric is archived: hidden in lists, and kept for its grades. */
             archived: boolean;
         };
         RubricCheckRequest: {
@@ -3410,9 +4339,11 @@ export interface components {
         RubricDifference: {
             /** @description Old and new value of a change; null means the default. */
             from?: string | null;
+            /** @description What was done: `added`, `removed`, `changed` or `reordered`. */
             kind: components["schemas"]["DifferenceKind"];
             /** @description All of it in words, as `jurist diff` prints it. */
             sentence: string;
+            /** @description New value of a change; `null` means the default. */
             to?: string | null;
             /** @description Such as: criterion `kind` weight. */
             what: string;
@@ -3420,23 +4351,48 @@ export interface components {
         RubricSummary: {
             /** @description When it was archived. */
             archived?: string | null;
+            /** @description When the rubric was created, in UTC (RFC 3339). */
             created: string;
-            /** @example rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the rubric.
+             * @example rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Name of the rubric. */
             name: string;
             /** @description The version that was last put. */
             newest?: string | null;
         };
         RubricVersionView: {
+            /** @description Canonical form of the rubric, from which its hash is computed. */
             canonical: Record<string, never>;
+            /** @description When the version was created, in UTC (RFC 3339). */
             created: string;
             /** @description Hash of its canonical form: equal rubrics have equal hashes. */
             hash: string;
-            /** @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the version.
+             * @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Id of the rubric. */
             rubric: string;
             /** @description As it was written. */
             source?: string | null;
+        };
+        /** @description The answer of a case */
+        RunAnswer: {
+            /** @description Its first 1,000 characters; absent if the run does not hold it. */
+            answer?: string | null;
+            /** @description Whether the answer is longer. */
+            is_cut: boolean;
+            /** @description In the plan, from 0. */
+            place: number;
+        };
+        RunAnswerPage: {
+            items: components["schemas"]["RunAnswer"][];
+            /** @description Send it as `after`; absent at the end. */
+            next?: number | null;
         };
         /** @description Cases that changed between two runs */
         RunChangePage: {
@@ -3451,6 +4407,7 @@ export interface components {
         };
         /** @description Comparison of two runs, case by case, as `jurist compare --format json` prints it */
         RunComparison: {
+            /** @description Id of the earlier run. */
             before: string;
             /** @description Other differences between the runs that may explain a change. */
             caveats: string[];
@@ -3463,7 +4420,9 @@ export interface components {
             forest?: components["schemas"]["ChartView"] | null;
             /** @description Cases that both decided with the same rubric. */
             n_cases: number;
+            /** @description Names of cases that only the later run has. */
             only_after: string[];
+            /** @description Names of cases that only the earlier run has. */
             only_before: string[];
             pass_rate?: components["schemas"]["RunDifference"] | null;
             score?: components["schemas"]["RunDifference"] | null;
@@ -3477,11 +4436,20 @@ export interface components {
         };
         /** @description The difference of two means */
         RunDifference: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean of the cases in the later run, from 0 to 1.
+             */
             after: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean of the cases in the earlier run, from 0 to 1.
+             */
             before: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Later minus earlier, from -1 to 1.
+             */
             difference: number;
             /** @description Of 95 %; absent for a single case. */
             interval?: [
@@ -3492,7 +4460,10 @@ export interface components {
             is_shown: boolean;
             /** @description Independent cases. */
             n: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description p-value of a sign-flip permutation test over cases, from 0 to 1.
+             */
             p: number;
             /** @description Conclusion as a sentence. */
             sentence: string;
@@ -3514,9 +4485,15 @@ export interface components {
             suites: string[];
         };
         RunInFull: components["schemas"]["RunLine"] & {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Version of the format of stored results.
+             */
             format: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of results so far.
+             */
             n_results: number;
             /**
              * Format: int64
@@ -3534,8 +4511,39 @@ export interface components {
             rubrics: {
                 [key: string]: Record<string, never>;
             };
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Random seed of the run.
+             */
             seed: number;
+        };
+        /** @description The caller's label of a case */
+        RunLabelEntry: {
+            /** @description Up to 2,000 characters. */
+            comment?: string;
+            /** @description Whether the case passes; without it, the caller's label is removed. */
+            is_passed?: boolean | null;
+            /** @description Place of the case in the plan, from 0. */
+            place: number;
+        };
+        RunLabelPage: {
+            items: components["schemas"]["RunLabelView"][];
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
+        };
+        /** @description Whether a case passes, as a person sees it */
+        RunLabelView: {
+            /** @description Name of the author; absent on a server without accounts. */
+            author?: string | null;
+            /** @description Name of the case. */
+            case: string;
+            comment: string;
+            /** @description Whether the caller is the author, and may change it. */
+            is_own: boolean;
+            is_passed: boolean;
+            /** @description In the plan, from 0. */
+            place: number;
+            time: string;
         };
         /** @description A run without its results */
         RunLine: {
@@ -3546,26 +4554,45 @@ export interface components {
             cost: number;
             /** @description Absent while the run is in progress. */
             ended?: string | null;
-            /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the run.
+             * @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of cases that are not graded yet.
+             */
             n_deferred: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of cases that could not be graded. They are never scores.
+             */
             n_error: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of cases that failed.
+             */
             n_fail: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of cases that passed.
+             */
             n_pass: number;
+            /** @description Where the run comes from: branch, commit, author and tags. */
             provenance: components["schemas"]["RunProvenanceView"];
             /**
              * Format: double
              * @description Mean over the results that have a score.
              */
             score?: number | null;
+            /** @description When the run started, in UTC (RFC 3339). */
             started: string;
+            /** @description Name of the suite; `null` if it has none. */
             suite?: string | null;
         };
         RunLines: {
+            /** @description Runs, newest first. */
             items: components["schemas"]["RunLine"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
@@ -3574,18 +4601,25 @@ export interface components {
         RunMatrix: {
             /** @description Row by row; null where there is no case. */
             cells: (components["schemas"]["MatrixCell"] | null)[][];
+            /** @description Values of `columns_by`, in the order of the cells; empty if nothing differs. */
             columns: string[];
+            /** @description Field of the columns; `null` if there is none. */
             columns_by?: string | null;
             /** @description Fields that can be an axis, the most useful first. */
             keys: components["schemas"]["MatrixKey"][];
+            /** @description Values of `rows_by`, in the order of the cells. */
             rows: string[];
             /** @description Absent where nothing differs. */
             rows_by?: string | null;
         };
         /** @description Where a run comes from, as far as it is known */
         RunProvenanceView: {
+            /** @description Author of the commit; absent if it is unknown. */
             author?: string | null;
-            /** @example main */
+            /**
+             * @description Branch of the repository; absent if it is unknown.
+             * @example main
+             */
             branch?: string | null;
             /** @description The page of the CI job. */
             ci_url?: string | null;
@@ -3595,6 +4629,7 @@ export interface components {
             tags?: string[];
         };
         RunResultPage: {
+            /** @description Results in the order of the plan. */
             items: components["schemas"]["PlacedResult"][];
             /** @description Send it as `after`; absent at the end. */
             next?: number | null;
@@ -3615,10 +4650,12 @@ export interface components {
             cases: components["schemas"]["FlakyCase"][];
             /** @description The most trials of one case; 0 where nothing was tried twice. */
             k: number;
+            /** @description Number of cases. */
             n_cases: number;
         };
         /** @description A run compared with others */
         RunsCompared: {
+            /** @description Id of the later run. */
             after: string;
             /** @description One for each `before`, in their order. */
             comparisons: components["schemas"]["RunComparison"][];
@@ -3643,6 +4680,7 @@ export interface components {
             body?: Record<string, never>;
             /** @description Id of the piece within its trace; a repeated piece is stored once. */
             id: string;
+            /** @description Kind of the piece. */
             kind: components["schemas"]["SentKind"];
             /**
              * Format: date-time
@@ -3653,22 +4691,34 @@ export interface components {
         /** @description The signed-in account and its projects. */
         SessionView: {
             account?: components["schemas"]["SignedInAccount"] | null;
+            /** @description Projects that the account may open. */
             projects: components["schemas"]["OpenProject"][];
         };
         Shard: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Number of parts.
+             */
             of: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Number of this part, from 1.
+             */
             part: number;
         };
         ShownCount: {
+            /** @description The answer. */
             answer: string;
+            /** @description How often it was given. */
             n: number;
         };
         /** @description Answers whose field has one value */
         ShownGroup: {
+            /** @description Number of submitted answers with this value. */
             n_answers: number;
+            /** @description Results of each question over these answers. */
             questions: components["schemas"]["ShownQuestion"][];
+            /** @description Value of the field. */
             value: string;
         };
         /** @enum {string} */
@@ -3682,22 +4732,29 @@ export interface components {
                 number,
                 number
             ] | null;
+            /** @description What the figures are: ratings, a computed score, or counts of answers. */
             kind: components["schemas"]["ShownKind"];
+            /** @description Label of the question on pages. */
             label: string;
             /**
              * Format: double
              * @description In the units of the scale.
              */
             mean?: number | null;
+            /** @description Number of annotators who could not tell. They are not part of the mean. */
             n_abstained: number;
+            /** @description Number of answers that the question does not apply. They are not part of the mean. */
             n_not_applicable: number;
+            /** @description Number of ratings. Each annotator of an item counts. */
             n_scored: number;
+            /** @description Name of the criterion, or of the scheme if it has one question. */
             name: string;
             /** @description The ends of its scale, where answers are numbers. */
             scale?: [
                 number,
                 number
             ] | null;
+            /** @description Name of the annotation scheme. */
             scheme: string;
         };
         /** @description Annotations of a task */
@@ -3706,8 +4763,11 @@ export interface components {
             fields: string[];
             /** @description By the value of the requested field. */
             groups: components["schemas"]["ShownGroup"][];
+            /** @description Number of submitted answers of annotators who are not excluded. */
             n_answers: number;
+            /** @description Number of items with an answer. */
             n_items: number;
+            /** @description Number of annotators with an answer. */
             n_people: number;
             /** @description Over all annotations. */
             questions: components["schemas"]["ShownQuestion"][];
@@ -3715,22 +4775,32 @@ export interface components {
         };
         /** @description One side of a comparison: an agent, or those of its traces whose metadata say so */
         Side: {
-            /** @example support */
+            /**
+             * @description Name of the agent.
+             * @example support
+             */
             agent: string;
             /** @description Such as the version of the agent. */
             metadata?: Record<string, never>;
         };
         SignIn: {
+            /** @description E-mail address of the account. */
             email: string;
+            /** @description Password of the account. */
             password: string;
         };
         /** @description An account. */
         SignedInAccount: {
+            /** @description E-mail address of the account. */
             email: string;
-            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the account.
+             * @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
             /** @description May do anything, in every project. */
             is_admin: boolean;
+            /** @description Name of the account. */
             name: string;
         };
         /** @description A month of a project. Amounts are dollars. */
@@ -3741,6 +4811,7 @@ export interface components {
              */
             assumed: number;
             cap?: components["schemas"]["CapShown"] | null;
+            /** @description Spend of each day that has any, oldest first. */
             days: components["schemas"]["DayShown"][];
             /**
              * Format: double
@@ -3764,7 +4835,10 @@ export interface components {
              * @description Reserved for calls in progress.
              */
             reserved: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Spend of the month, in US dollars.
+             */
             spent: number;
             /** @description Monitors by their name and runs by their id, the dearest first; at most fifty. */
             subjects: components["schemas"]["PartShown"][];
@@ -3780,17 +4854,26 @@ export interface components {
             state: string;
         };
         StateCount: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of traces.
+             */
             n: number;
+            /** @description State of a decision, such as `scored`. */
             state: string;
         };
         StratumView: {
+            /** @description 95 % confidence interval of the mean; `null` if there is no mean. */
             interval?: [
                 number,
                 number
             ] | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean score from 0 to 1; `null` if it cannot be estimated.
+             */
             mean?: number | null;
+            /** @description Number of scored traces. */
             n: number;
             /** @description Sampled, with a judge error. */
             n_errors: number;
@@ -3817,8 +4900,12 @@ export interface components {
         };
         /** @description A run that has just begun */
         SubmittedRunView: {
-            /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the run.
+             * @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Number of results that the run will have. */
             n_units: number;
             /**
              * @description Files and variables (`env.NAME`) in which secrets were replaced by `(redacted)` before anything was stored or
@@ -3828,14 +4915,20 @@ export interface components {
         };
         /** @description Sums over grades and verdicts; means are corrected for sampling */
         Tallies: {
+            /** @description Sums of grades, by criterion and grader. */
             grades: components["schemas"]["GradeSum"][];
+            /** @description Sums of verdicts. */
             verdicts: components["schemas"]["VerdictSum"][];
         };
         /** @description Agreement between people */
         TaskAgreement: {
+            /** @description Agreement of all annotators on each criterion. */
             criteria: components["schemas"]["CriterionAgreement"][];
+            /** @description Agreement of each judge with the annotators on each criterion. */
             judge: components["schemas"]["JudgeAgreement"][];
+            /** @description Agreement of each pair of annotators on each criterion. */
             pairs: components["schemas"]["AnnotatorPairAgreement"][];
+            /** @description Agreement of the others without each annotator, for each criterion. */
             people: components["schemas"]["AlphaWithoutPerson"][];
         };
         TaskChange: {
@@ -3858,18 +4951,28 @@ export interface components {
         };
         /** @description A task */
         TaskLine: {
+            /** @description When the task was created, in UTC (RFC 3339). */
             created: string;
+            /** @description Description of the task; `null` if it has none. */
             description?: string | null;
-            /** @example ant_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the task.
+             * @example ant_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description What the caller may do with the task. */
             may: components["schemas"]["TaskPermissions"];
+            /** @description Progress of the caller. */
             mine: components["schemas"]["OwnProgress"];
+            /** @description Name of the task. */
             name: string;
+            /** @description Progress of all annotators. */
             progress: components["schemas"]["TaskProgress"];
             /** @description `open` or `closed`. */
             state: string;
         };
         TaskLines: {
+            /** @description Tasks that the caller may see. */
             items: components["schemas"]["TaskLine"][];
         };
         /** @description Invitation links for annotators */
@@ -3880,22 +4983,39 @@ export interface components {
             url: string;
         };
         TaskName: {
+            /** @description Description of the task; `null` if it has none. */
             description?: string | null;
+            /** @description Id of the task. */
             id: string;
+            /** @description Name of the task. */
             name: string;
         };
         TaskPermissions: {
+            /** @description Whether the caller may answer items. */
             annotate: boolean;
+            /** @description Whether the caller may see answers and change the task. */
             manage: boolean;
         };
         TaskProgress: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of items that have the answers that they need.
+             */
             n_done: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of items, without training, gold and attention items.
+             */
             n_items: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of submitted answers to these items.
+             */
             n_submitted: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of answers that the items need; an item that every annotator answers needs one.
+             */
             n_wanted: number;
         };
         /** @description Which traces */
@@ -3904,25 +5024,45 @@ export interface components {
         };
         /** @description Whose token it is, also if it was made with another token of theirs. */
         TokenMaker: {
-            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the account.
+             * @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             account: string;
+            /** @description Name of the account. */
             name: string;
         };
         TokenPrice: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description US dollars for a million tokens of the prompt that the vendor has cached.
+             */
             cached: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description US dollars for a million tokens of the prompt.
+             */
             input: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description US dollars for a million tokens of the reply.
+             */
             output: number;
         };
         TokenView: {
+            /** @description When the token was created, in UTC (RFC 3339). */
             created: string;
+            /** @description When the token expires, in UTC (RFC 3339); `null` if it does not. */
             expires?: string | null;
-            /** @example tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the token.
+             * @example tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
             made_by?: components["schemas"]["TokenMaker"] | null;
+            /** @description Name of the token. */
             name: string;
+            /** @description When the token was revoked, in UTC (RFC 3339); `null` if it is valid. */
             revoked?: string | null;
             /** @description Scopes; limited by the current role of its owner at each use. */
             scopes: string[];
@@ -3935,9 +5075,15 @@ export interface components {
              * @description Part of `input` that the provider had cached.
              */
             cached: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Tokens of prompts.
+             */
             input: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Tokens of replies.
+             */
             output: number;
         };
         /**
@@ -3945,6 +5091,7 @@ export interface components {
          *     would find.
          */
         TraceCounts: {
+            /** @description Traces by agent. */
             agent: components["schemas"]["ValueCount"][];
             /** @description `true` or `false`. */
             failed: components["schemas"]["ValueCount"][];
@@ -3954,6 +5101,7 @@ export interface components {
             limit: number;
             /** @description `true` or `false`. */
             scored: components["schemas"]["ValueCount"][];
+            /** @description Traces by state. */
             state: components["schemas"]["ValueCount"][];
         };
         /** @description A complete trace in `trace`, or parts of one in `pieces`. */
@@ -3972,6 +5120,7 @@ export interface components {
              *     content.
              */
             id?: string | null;
+            /** @description Metadata of the trace, such as the version of the agent. */
             metadata?: Record<string, never> | null;
             /** @description Parts of a trace, in any order and perhaps twice. */
             pieces?: components["schemas"]["SentPiece"][] | null;
@@ -3987,39 +5136,55 @@ export interface components {
         };
         /** @description Result of an upload. */
         TraceReceipt: {
+            /** @description Id of the trace. */
             id: string;
             /** @description Pieces that are new. */
             n_new?: number | null;
             /** @description Pieces that were there already. */
             n_repeated?: number | null;
+            /** @description Whether the piece was stored. */
             status: components["schemas"]["LineStatus"];
         };
         /** @description Metadata of a trace. */
         TraceSummary: {
+            /** @description Name of the agent; `null` if the trace does not name one. */
             agent?: string | null;
             /**
              * Format: double
              * @description In US dollars.
              */
             cost?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Time from the first to the last step in milliseconds; `null` if it is unknown.
+             */
             duration_ms?: number | null;
+            /** @description When the trace was complete, in UTC (RFC 3339); `null` while it is open. */
             finished?: string | null;
+            /** @description Id of the trace, as the sender named it. */
             id: string;
             /** @description The trace did not say its cost: it is computed from its tokens and the prices of its models. */
             is_cost_derived: boolean;
+            /** @description Whether the agent ended with an error. */
             is_failed: boolean;
             /** @description You have not annotated it yet, so grades of judges and others are hidden. */
             is_withheld: boolean;
+            /** @description Metadata of the sender. */
             metadata: unknown;
             /**
              * Format: int64
              * @description Number of pieces that arrived after the trace was first finished.
              */
             n_late: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of pieces in which the trace was sent.
+             */
             n_pieces: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of steps.
+             */
             n_steps: number;
             /**
              * Format: double
@@ -4031,7 +5196,9 @@ export interface components {
              * @description Number of revisions; 0 means that it was never assembled.
              */
             revision: number;
+            /** @description Session that the trace belongs to; `null` if there is none. */
             session?: string | null;
+            /** @description When the trace started, in UTC (RFC 3339). */
             started: string;
             /** @description `open`, `finished`, `reopened` or `erased`. */
             state: string;
@@ -4039,11 +5206,13 @@ export interface components {
             status?: string | null;
             /** @description Beginning of the task. */
             title?: string | null;
+            /** @description Tokens of the model calls of the trace. */
             tokens: components["schemas"]["Tokens"];
             /** @description When the last piece was received. */
             updated: string;
         };
         TraceSummaryPage: {
+            /** @description Traces of this page. */
             items: components["schemas"]["ListedTrace"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
@@ -4075,6 +5244,7 @@ export interface components {
              * @description On 0 to 1; strata count by how many traces they have.
              */
             mean: number;
+            /** @description Number of scored traces. */
             n: number;
             /**
              * Format: double
@@ -4086,16 +5256,27 @@ export interface components {
              * @description Unweighted mean of the scored traces, which depends on the sampling.
              */
             naive: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Estimated number of finished traces, before sampling by the sender.
+             */
             population: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Standard error of the mean.
+             */
             se: number;
+            /** @description The same figures for each stratum. */
             strata: components["schemas"]["StratumView"][];
+            /** @description What weakens the estimate, one sentence each; empty if nothing does. */
             warnings: string[];
         };
         TrainingFeedback: {
+            /** @description Whether all answers were correct. */
             right: boolean;
+            /** @description Each answer with the expected one, as `jurist schema annotation` describes it under `AnswerCheck`. */
             rows: Record<string, never>[];
+            /** @description Explanation of the expected answers; `null` if there is none. */
             why?: string | null;
         };
         /** @description Projected cost of trying a rubric, and the run if it was started */
@@ -4115,20 +5296,30 @@ export interface components {
              * @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e
              */
             id?: string | null;
+            /** @description Names of the judges that would be called. */
             judges: string[];
+            /** @description Number of results that the run will have. */
             n_units: number;
+            /** @description Calls and cost of each trace. */
             per_trace: components["schemas"]["TrialTrace"][];
         };
         TrialTrace: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Number of calls of judges, at most.
+             */
             calls: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description US dollars, at most; `null` if a price is unknown.
+             */
             cost?: number | null;
             /**
              * Format: int32
              * @description Of a tree or of conditions, at least.
              */
             least_calls: number;
+            /** @description Id of the trace. */
             trace: string;
         };
         /** @description A gate without an answer */
@@ -4137,10 +5328,14 @@ export interface components {
             criterion?: string | null;
             /** @description required, guard, min_score or strict. */
             gate: string;
+            /** @description Why it could not be decided. */
             reason: string;
         };
         ValueCount: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of traces with this value.
+             */
             n: number;
             /** @description Absent for traces without it. */
             value?: string | null;
@@ -4153,7 +5348,9 @@ export interface components {
             gate: string;
         };
         VerdictLine: {
+            /** @description Agent that produced the candidate; `null` if it is unknown. */
             agent?: string | null;
+            /** @description Id of the candidate, such as that of a trace or of a case. */
             candidate: string;
             /**
              * Format: double
@@ -4162,23 +5359,31 @@ export interface components {
             cost?: number | null;
             /** @description Failed gates. */
             failed_gates: components["schemas"]["VerdictGate"][];
+            /** @description Id of the verdict. */
             id: string;
+            /** @description Id of the monitor; `null` for verdicts of runs. */
             monitor?: string | null;
             /**
              * Format: double
              * @description With which it was sampled.
              */
             probability: number;
+            /** @description Id of the rubric version. */
             rubric_version: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Score from 0 to 1; `null` if there is none.
+             */
             score?: number | null;
             /** @description pass, fail, error or deferred. */
             status: string;
+            /** @description When it was reached, in UTC (RFC 3339). */
             time: string;
             /** @description Gates that could not be decided, so that the verdict is not a pass. */
             undecided_gates: components["schemas"]["UndecidedVerdictGate"][];
         };
         VerdictLines: {
+            /** @description Verdicts of this page. */
             items: components["schemas"]["VerdictLine"][];
             /** @description Number of entries hidden on this page because you have not annotated their items yet. */
             n_withheld: number;
@@ -4186,49 +5391,89 @@ export interface components {
             next?: string | null;
         };
         VerdictSum: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Cost in US dollars.
+             */
             cost: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean score from 0 to 1; `null` if nothing was scored.
+             */
             mean?: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of verdicts that are still to come.
+             */
             n_deferred: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of candidates that could not be graded. They are never scores.
+             */
             n_error: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of verdicts fail.
+             */
             n_fail: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of verdicts pass.
+             */
             n_pass: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Share of pass among pass and fail, from 0 to 1; `null` if there are none.
+             */
             pass_rate?: number | null;
+            /** @description Id of the rubric version. */
             rubric_version: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Standard error of the mean; `null` for fewer than two scores.
+             */
             standard_error?: number | null;
+            /** @description Where the day or hour begins, in UTC; `null` if the sum is over all time. */
             time?: string | null;
         };
         /** @description Whose answers are confirmed or corrected */
         VerificationSource: {
+            /** @description Name of a monitor. */
             monitor?: string | null;
+            /** @description Id of a run. */
             run?: string | null;
         };
         /** @description What changed from one version to another */
         VersionDiff: {
             /** @description From the top of the rubric to its end; empty if both are the same. */
             changes: components["schemas"]["RubricDifference"][];
+            /** @description Id of the earlier version. */
             from: string;
+            /** @description Id of the later version. */
             to: string;
         };
         VersionView: {
+            /** @description When the version was created, in UTC (RFC 3339). */
             created: string;
-            /** @example monv_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the version.
+             * @example monv_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
-            /** @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the rubric version with which it judges.
+             * @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             rubric_version: string;
             /** @description As it was written. */
             source: string;
         };
         /** @description The address is a secret and is not returned again. */
         WebhookShown: {
-            /** @example hooks.example.org */
+            /**
+             * @description Host of the address. The rest of it is secret.
+             * @example hooks.example.org
+             */
             host: string;
             /** @description Signing secret: only in the response to setting the webhook. */
             secret?: string | null;
@@ -4241,17 +5486,25 @@ export interface components {
         WordRunView: {
             /** @description same, removed or added. */
             change: string;
+            /** @description The words. */
             text: string;
         };
         WorkSettings: {
+            /** @description Whether submitted items can be opened and changed. */
             back_navigation: boolean;
+            /** @description Whether the page shows the descriptions of criteria. */
             shows_descriptions: boolean;
+            /** @description Whether the page shows the weighted score of the answers so far. */
             shows_score: boolean;
         };
         /** @description The item that an annotator works on */
         WorkShown: {
+            /** @description Your assignment after this one, if you may go back; `null` if there is none. */
             after?: string | null;
-            /** @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the assignment.
+             * @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             assignment: string;
             /** @description Your assignment before this one, if you may go back. */
             before?: string | null;
@@ -4261,14 +5514,26 @@ export interface components {
             item: Record<string, never>;
             /** @description Your items of this task in the order in which you got them, at most the last 200; empty if you may not go back. */
             own: components["schemas"]["OwnItem"][];
+            /** @description Progress of the annotator in this task. */
             progress: components["schemas"]["OwnProgress"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Revision of the draft; a request that saves or submits it sends this number.
+             */
             revision: number;
+            /**
+             * @description Id of the row in the data of the task; `null` for traces and cases of runs, and for all items of a task with
+             *     gold or attention items, because it could show which items these are.
+             * @example r1
+             */
+            row?: string | null;
             /** @description As `jurist schema annotation` describes them. */
             schemes: Record<string, never>[];
+            /** @description Settings of the task that change the page. */
             settings: components["schemas"]["WorkSettings"];
             /** @description `assigned` or `submitted`. */
             state: string;
+            /** @description The task that the item belongs to. */
             task: components["schemas"]["TaskName"];
         };
     };
@@ -4962,6 +6227,822 @@ export interface operations {
                 };
             };
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_datasets: {
+        parameters: {
+            query?: {
+                /** @description Include archived datasets. */
+                archived?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetView"][];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_dataset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key creates nothing */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDatasetRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The name is already used */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetView"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_dataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetView"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_dataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DatasetUpdate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_dataset_cases: {
+        parameters: {
+            query?: {
+                /** @description Number of the version [default: the newest]. */
+                version?: number;
+                /** @description `dev` or `test` [default: both]. */
+                split?: string;
+                /** @description Text in the key, task, title or trace id; not case-sensitive for A to Z. */
+                search?: string;
+                /** @description `next` of the page before. */
+                after?: string;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetCasePage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset_case: {
+        parameters: {
+            query?: {
+                /** @description Number of the version [default: the newest]. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+                /** @description Key of the case */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetCaseInFull"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diff_dataset_versions: {
+        parameters: {
+            query?: {
+                /** @description The old version; 0 is the empty one before the first [default: the one before `to`]. */
+                from?: number;
+                /** @description The new version [default: the newest]. */
+                to?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetDiffView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_dataset: {
+        parameters: {
+            query?: {
+                /** @description Number of the version [default: the newest]. */
+                version?: number;
+                /** @description `dev` or `test` [default: both]. */
+                split?: string;
+                /** @description `jsonl`, `parquet` or `suite` [default: `jsonl`]. */
+                format?: "jsonl" | "parquet" | "suite";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the requested format */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A case has no rubric for a suite */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_dataset_versions: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before. */
+                after?: string;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetVersionPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_dataset_version: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key writes nothing */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                /** @description Name of the dataset */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDatasetVersion"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetVersionReceipt"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is a newer version than `base`, or the dataset is archived */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many cases, or a case is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8915,6 +10996,74 @@ export interface operations {
             };
         };
     };
+    list_run_answers: {
+        parameters: {
+            query?: {
+                /** @description The place of the last result that is known. */
+                after?: number;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, `run_…` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAnswerPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_run_changes: {
         parameters: {
             query: {
@@ -9416,6 +11565,164 @@ export interface operations {
             };
         };
     };
+    list_run_labels: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before. */
+                after?: string;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run, `run_…` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunLabelPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_run_label: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run, `run_…` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunLabelEntry"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The case has no result */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_run_matrix: {
         parameters: {
             query?: {
@@ -9539,6 +11846,110 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rerun_cases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key starts nothing */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                /** @description Id of the run, `run_…` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerunRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmittedRunView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The same request is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The run was graded elsewhere, or has no such case */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,13 +8,13 @@ import { ServerChart } from "../chart/ServerChart";
 import { latestRunsQuery } from "../runs/queries";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { SCORE, VERDICT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { count, moment, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
 import { CaseChanges } from "./CaseChanges";
 import styles from "./Compare.module.css";
 import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
@@ -256,11 +256,29 @@ function DifferenceTable({ comparison }: { comparison: Comparison }) {
   ];
   const columns: Column<Row>[] = [
     { name: "name", head: plural(comparison.n_cases, "case"), cell: (it) => it.name },
-    { name: "before", head: "Before", align: "end", cell: (it) => score3(it.difference.before), wide: true },
-    { name: "after", head: "After", align: "end", cell: (it) => score3(it.difference.after) },
+    {
+      name: "before",
+      head: "Before",
+      about: "Mean of the cases in the earlier run, from 0 to 1. Only cases that both runs graded count.",
+      entry: "baseline",
+      align: "end",
+      cell: (it) => score3(it.difference.before),
+      wide: true,
+    },
+    {
+      name: "after",
+      head: "After",
+      about: "Mean of the same cases in the later run, from 0 to 1.",
+      entry: "score",
+      align: "end",
+      cell: (it) => score3(it.difference.after),
+    },
     {
       name: "difference",
       head: "Difference",
+      about:
+        "After minus before, with its 95 % confidence interval (bootstrap over cases). It is significant if the interval excludes 0 and the p-value is small.",
+      book: "runs.html#compare-two-runs",
       align: "end",
       cell: ({ difference: it, isTotal }) => (
         <>
@@ -271,12 +289,22 @@ function DifferenceTable({ comparison }: { comparison: Comparison }) {
     },
     {
       name: "p",
-      head: <Term about={P_VALUE}>p-value</Term>,
+      head: "p-value",
+      about: P_VALUE,
+      entry: "p-value",
       align: "end",
       cell: (it) => chance(it.difference.p),
       wide: true,
     },
-    { name: "n", head: "Cases", align: "end", cell: (it) => count(it.difference.n), wide: true },
+    {
+      name: "n",
+      head: "Cases",
+      about: "Cases that have this figure in both runs.",
+      book: "runs.html#compare-two-runs",
+      align: "end",
+      cell: (it) => count(it.difference.n),
+      wide: true,
+    },
   ];
   return (
     <section className={styles.part}>
@@ -310,6 +338,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
     {
       name: "verdict",
       head: "Verdict",
+      ...VERDICT,
       cell: (it) => (
         <span className={styles.verdict}>
           <StatusBadge status={it.before} /> → <StatusBadge status={it.after} />
@@ -319,12 +348,15 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
     {
       name: "scores",
       head: "Score",
+      ...SCORE,
       align: "end",
       cell: (it) => `${score(it.score_before)} → ${score(it.score_after)}`,
     },
     {
       name: "difference",
       head: "Difference",
+      about: "Score after minus score before, of this case alone.",
+      entry: "score",
       align: "end",
       cell: (it) =>
         it.score_before == null || it.score_after == null ? (

@@ -198,9 +198,31 @@ function AlertTable({ rows }: { rows: Alert[] }) {
         </>
       ),
     },
-    { name: "kind", head: "Kind", cell: (it) => <AlertKind kind={it.kind} />, wide: true },
-    { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
-    { name: "history", head: "History", cell: (it) => <AlertHistory alert={it} />, wide: true },
+    {
+      name: "kind",
+      head: "Kind",
+      about:
+        "The rule that raised the alert, such as a score that fell significantly or a budget that is spent.",
+      book: "money.html#alerts",
+      cell: (it) => <AlertKind kind={it.kind} />,
+      wide: true,
+    },
+    {
+      name: "state",
+      head: "State",
+      about:
+        "Active until the cause is gone. An acknowledged alert stays active; a snoozed one sends no notifications for some time.",
+      book: "money.html#alerts",
+      cell: (it) => <AlertState alert={it} />,
+    },
+    {
+      name: "history",
+      head: "History",
+      about: "When the alert was raised, acknowledged and resolved.",
+      book: "money.html#alerts",
+      cell: (it) => <AlertHistory alert={it} />,
+      wide: true,
+    },
     {
       name: "seen",
       head: <span className="visually-hidden">Actions</span>,

@@ -9,6 +9,7 @@ import { DAY_MS } from "../chart/scale";
 import { monitorsQuery } from "../monitors/queries";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { N_CALLS, SPENT } from "../ui/explanations";
 import { Field } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
 import { count } from "../ui/format";
@@ -101,8 +102,10 @@ function MonthSummary({ spend }: { spend: Spend }) {
       <ul className={styles.facts}>
         {forecast && (
           <li>
-            <Term about={PROJECTED_SPEND}>projected month-end spend</Term> <b>{money(forecast.expected)}</b>,
-            80 % interval {money(forecast.low)} to {money(forecast.high)}
+            <Term about={PROJECTED_SPEND} book="money.html#the-forecast">
+              projected month-end spend
+            </Term>{" "}
+            <b>{money(forecast.expected)}</b>, 80 % interval {money(forecast.low)} to {money(forecast.high)}
           </li>
         )}
         {forecast?.reaches_cap && (
@@ -251,8 +254,8 @@ function DailySpend({ spend }: { spend: Spend }) {
   type Day = Spend["days"][number];
   const columns: Column<Day>[] = [
     { name: "day", head: "Day", cell: (it) => it.day },
-    { name: "spent", head: "Spent", align: "end", cell: (it) => money(it.spent) },
-    { name: "calls", head: "Calls", align: "end", cell: (it) => count(it.n_calls) },
+    { name: "spent", head: "Spent", ...SPENT, align: "end", cell: (it) => money(it.spent) },
+    { name: "calls", head: "Calls", ...N_CALLS, align: "end", cell: (it) => count(it.n_calls) },
   ];
   return (
     <section className={styles.part}>
@@ -330,8 +333,8 @@ function SpendTable({ title, parts, spend, name = (it) => it.name }: SpendTableP
   if (parts.length === 0) return null;
   const columns: Column<Part>[] = [
     { name: "name", head: title, cell: name },
-    { name: "spent", head: "Spent", align: "end", cell: (it) => formatMoney(it.spent, spend.cap) },
-    { name: "calls", head: "Calls", align: "end", cell: (it) => count(it.n_calls) },
+    { name: "spent", head: "Spent", ...SPENT, align: "end", cell: (it) => formatMoney(it.spent, spend.cap) },
+    { name: "calls", head: "Calls", ...N_CALLS, align: "end", cell: (it) => count(it.n_calls) },
   ];
   return (
     <Table

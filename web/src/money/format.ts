@@ -30,4 +30,4 @@ export function monthBefore(month: string): string {
 
 /** Explanation of the projection. */
 export const PROJECTED_SPEND =
-  "Expected spend at the end of the month, extrapolated from the days so far. The real value lies in the 80 % interval four times out of five.";
+  "Projected month-end spend, extrapolated from the days so far, with its 80 % interval.";

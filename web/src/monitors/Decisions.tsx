@@ -4,13 +4,13 @@ import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { SCORE, VERDICT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import styles from "./Monitors.module.css";
 import { type Decision, decisionsQuery, type Monitor } from "./queries";
@@ -130,6 +130,9 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
     {
       name: "state",
       head: "State",
+      about:
+        "How far the monitor is with the trace: sampled or not, waiting, scored, or without a score for a reason.",
+      book: "monitor.html#when-a-trace-is-complete",
       cell: (it) => (
         <>
           <StateBadge state={it.state} /> {it.is_disputed && <Badge tone="fail">disputed</Badge>}
@@ -139,30 +142,31 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
     {
       name: "verdict",
       head: "Verdict",
+      ...VERDICT,
       cell: (it) => (it.verdict == null ? "–" : <StatusBadge status={it.verdict as Status} />),
     },
-    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "why", head: "Decision", cell: (it) => it.reason, wide: true },
+    { name: "score", head: "Score", ...SCORE, align: "end", cell: (it) => score(it.score) },
+    {
+      name: "why",
+      head: "Decision",
+      about: "Why the trace is in its state.",
+      book: "monitor.html#which-traces-are-judged",
+      cell: (it) => it.reason,
+      wide: true,
+    },
     {
       name: "stratum",
-      head: (
-        <Term about={STRATUM} entry="stratum">
-          Stratum
-        </Term>
-      ),
+      head: "Stratum",
+      about: STRATUM,
+      entry: "stratum",
       cell: (it) => it.stratum,
       wide: true,
     },
     {
       name: "probability",
-      head: (
-        <Term
-          about="Probability that a trace like this is sampled. Estimates weight each score by its inverse."
-          entry="sample-rate"
-        >
-          Probability
-        </Term>
-      ),
+      head: "Probability",
+      about: "Probability that a trace like this is sampled. Estimates weight each score by its inverse.",
+      entry: "sample-rate",
       align: "end",
       cell: (it) => percent(it.probability),
       wide: true,
@@ -170,6 +174,9 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
     {
       name: "spread",
       head: "Judge spread",
+      about:
+        "Largest difference between the judges of a panel on one criterion of the trace, from 0 to 1. Above the margin of the monitor, the trace is disputed.",
+      entry: "panel",
       align: "end",
       cell: (it) => (it.spread == null ? "–" : fixed(it.spread, 2)),
       wide: true,

@@ -5,6 +5,7 @@ import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
 import { Sparkline } from "../chart/Sparkline";
 import { Badge } from "../ui/Badge";
+import { DAILY_SCORES, N_SCORED } from "../ui/explanations";
 import { count, plural } from "../ui/format";
 import { type Figure, KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
@@ -114,28 +115,25 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
   const { pass_rate: passes, corrected } = whole;
   const all: Figure[] = [
     {
-      name: (
-        <Term
-          about="Score of all finished traces in the time range, estimated from the sampled ones. Each stratum counts with its share of the traffic."
-          entry="confidence-interval"
-        >
-          estimated score of all traffic
-        </Term>
-      ),
+      name: "estimated score of all traffic",
+      about:
+        "Score of all finished traces in the time range, estimated from the sampled ones. Each stratum counts with its share of the traffic.",
+      entry: "confidence-interval",
       value: score3(score.mean),
       more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
     },
     corrected && {
       name: `corrected with ${plural(corrected.n_labels, "human label")}`,
+      about:
+        "Label-corrected estimate (prediction-powered inference): the estimate of the judge, corrected by its errors on traces that people have labelled.",
+      entry: "ppi",
       value: score3(corrected.mean),
       more: range3(corrected.interval),
     },
     passes && {
-      name: (
-        <Term about="Estimated share of all traffic with the verdict pass." entry="pass-mark">
-          pass rate
-        </Term>
-      ),
+      name: "pass rate",
+      about: "Estimated share of all traffic with the verdict pass.",
+      entry: "pass-mark",
       value: percent(passes.mean),
       more: percentRange(passes.interval),
     },
@@ -154,14 +152,10 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       value: count(score.n),
     },
     {
-      name: (
-        <Term
-          about="Share of sampled traces that the judge could not grade. They are never counted as scores; the worst-case range shows where the estimate would be if all of them scored 0, or 1."
-          entry="judge"
-        >
-          judge errors
-        </Term>
-      ),
+      name: "judge errors",
+      about:
+        "Share of sampled traces that the judge could not grade. They are never counted as scores; the worst-case range shows where the estimate would be if all of them scored 0, or 1.",
+      entry: "judge",
       value: percent(score.error_rate),
       more:
         score.error_rate > 0 && `worst-case range including judge errors: ${range3(score.if_errors_scored)}`,
@@ -196,6 +190,9 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     {
       name: "score",
       head: "Score",
+      about:
+        "Estimated score of all traffic, with its 95 % confidence interval; on the scale of the rubric, where it has one, and from 0 to 1.",
+      entry: "score",
       cell: (it) =>
         it.score ? (
           <>
@@ -209,14 +206,10 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     },
     {
       name: "picture",
-      head: (
-        <Term
-          about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark."
-          entry="confidence-interval"
-        >
-          0 to 1
-        </Term>
-      ),
+      head: "0 to 1",
+      about:
+        "Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark.",
+      entry: "confidence-interval",
       wide: true,
       cell: (it) =>
         it.score && (
@@ -233,6 +226,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
           {
             name: "trend",
             head: "By day",
+            ...DAILY_SCORES,
             wide: true,
             cell: (it: CriterionEstimate) => (
               <CriterionSparkline monitor={monitor} found={found} criterion={it.criterion ?? undefined} />
@@ -244,14 +238,9 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       ? [
           {
             name: "corrected",
-            head: (
-              <Term
-                about="The estimate of the judge, corrected by its errors on traces that people have labelled."
-                entry="ppi"
-              >
-                Label-corrected
-              </Term>
-            ),
+            head: "Label-corrected",
+            about: "The estimate of the judge, corrected by its errors on traces that people have labelled.",
+            entry: "ppi",
             cell: (it: CriterionEstimate) =>
               it.corrected ? (
                 <>
@@ -266,11 +255,9 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       : []),
     {
       name: "passes",
-      head: (
-        <Term about="Estimated share of all traffic with the verdict pass." entry="verdict">
-          Pass rate
-        </Term>
-      ),
+      head: "Pass rate",
+      about: "Estimated share of all traffic with the verdict pass.",
+      entry: "verdict",
       wide: true,
       cell: (it) =>
         it.pass_rate ? (
@@ -284,17 +271,16 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     },
     {
       name: "plain",
-      head: (
-        <Term about="Mean of the scored traces without sampling weights. Traces that are sampled more often count too much in it.">
-          Unweighted mean
-        </Term>
-      ),
+      head: "Unweighted mean",
+      about:
+        "Mean of the scored traces without sampling weights. Traces that are sampled more often count too much in it.",
       align: "end",
       cell: (it) => score3(it.score?.naive),
     },
     {
       name: "n",
       head: "Scored",
+      ...N_SCORED,
       align: "end",
       cell: (it) => (it.score ? count(it.score.n) : "–"),
       wide: true,
@@ -333,16 +319,17 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
   const columns: Column<StratumRow>[] = [
     {
       name: "name",
-      head: (
-        <Term about={STRATUM} entry="stratum">
-          Stratum
-        </Term>
-      ),
+      head: "Stratum",
+      about: STRATUM,
+      entry: "stratum",
       cell: (it) => it.name,
     },
     {
       name: "share",
       head: "Share of traffic",
+      about:
+        "Finished traces of the stratum, of all finished traces. The estimate weights the stratum by it.",
+      entry: "stratum",
       align: "end",
       wide: true,
       cell: (it) => ("of" in it || population === 0 ? "" : percent(it.population / population)),
@@ -350,6 +337,8 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
     {
       name: "score",
       head: "Score",
+      about: "Mean score of the scored traces of the stratum, with its 95 % confidence interval.",
+      entry: "confidence-interval",
       cell: (it) => {
         if (isPlain(it)) return score3(score.naive);
         const { mean, interval } = "of" in it ? it.of : it;
@@ -370,6 +359,8 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
     {
       name: "picture",
       head: "0 to 1",
+      about: "Dot: mean. Line: 95 % confidence interval. Dotted line: pass mark.",
+      entry: "confidence-interval",
       wide: true,
       cell: (it) => {
         const { mean, interval } = "of" in it ? it.of : it;
@@ -380,12 +371,16 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
     {
       name: "n",
       head: "Scored",
+      about: "Traces with a score, of all finished traces of the stratum.",
+      entry: "sample-rate",
       align: "end",
       cell: (it) => ("of" in it ? count(it.of.n) : `${count(it.n)} of ${count(it.n_seen)}`),
     },
     {
       name: "errors",
       head: "Judge errors",
+      about: "Sampled traces that the judge could not grade. They are never counted as scores.",
+      book: "explanation/sampling.html#judge-errors",
       align: "end",
       cell: (it) => ("n_errors" in it && it.n_errors ? count(it.n_errors) : "–"),
       wide: true,
@@ -393,6 +388,9 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
     {
       name: "unjudged",
       head: "Not judged",
+      about:
+        "Sampled traces without a score and without an error: they wait, or the budget or the queue was full.",
+      book: "monitor.html#when-a-trace-is-complete",
       align: "end",
       cell: (it) => ("n_unjudged" in it && it.n_unjudged ? count(it.n_unjudged) : "–"),
       wide: true,

@@ -10,11 +10,13 @@ import { openAlertsQuery, spendQuery } from "../money/queries";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
+import { DAILY_SCORES, ESTIMATED_SCORE, JUDGE_ERROR_RATE, PASS_RATE, SPENT } from "../ui/explanations";
 import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { type Explanation, Term } from "../ui/Term";
 import styles from "./Monitors.module.css";
 import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./queries";
 import { noScoreYet } from "./traceStates";
@@ -70,19 +72,34 @@ function sortMonitors(all: Monitor[], { by, isDescending }: Sorting): Monitor[] 
 function MonitorTable({ all }: { all: Monitor[] }) {
   const project = useProject();
   const [sorting, setSorting] = useState<Sorting>({ by: "name", isDescending: false });
-  const sortedBy = (label: string, by: SortKey): Pick<Column<Monitor>, "head" | "sorted"> => {
+  const sortedBy = (
+    label: string,
+    by: SortKey,
+    help?: Explanation,
+  ): Pick<Column<Monitor>, "head" | "sorted"> => {
     const isThis = sorting.by === by;
     const sorted = !isThis ? "none" : sorting.isDescending ? "descending" : "ascending";
     return {
       sorted,
       head: (
-        <button
-          type="button"
-          className={styles.sort}
-          onClick={() => setSorting({ by, isDescending: isThis && !sorting.isDescending })}
-        >
-          {label} <span aria-hidden="true">{{ ascending: "▲", descending: "▼", none: "↕" }[sorted]}</span>
-        </button>
+        <>
+          <button
+            type="button"
+            className={styles.sort}
+            onClick={() => setSorting({ by, isDescending: isThis && !sorting.isDescending })}
+          >
+            {label} <span aria-hidden="true">{{ ascending: "▲", descending: "▼", none: "↕" }[sorted]}</span>
+          </button>
+          {help && (
+            <>
+              {" "}
+              <Term {...help}>
+                <span aria-hidden="true">?</span>
+                <span className="visually-hidden">Explain {label.toLowerCase()}</span>
+              </Term>
+            </>
+          )}
+        </>
       ),
     };
   };
@@ -103,30 +120,42 @@ function MonitorTable({ all }: { all: Monitor[] }) {
         </>
       ),
     },
-    { name: "watches", head: "Scope", cell: (it) => <MonitorScope monitor={it} />, wide: true },
-    { name: "score", ...sortedBy("Score", "score"), cell: (it) => <MonitorScore monitor={it} /> },
+    {
+      name: "watches",
+      head: "Scope",
+      about: "Sample rate: the share of finished traces of these agents that the judge grades.",
+      entry: "sample-rate",
+      cell: (it) => <MonitorScope monitor={it} />,
+      wide: true,
+    },
+    {
+      name: "score",
+      ...sortedBy("Score", "score", ESTIMATED_SCORE),
+      cell: (it) => <MonitorScore monitor={it} />,
+    },
     {
       name: "trend",
       head: "By day",
+      ...DAILY_SCORES,
       wide: true,
       cell: (it) => <MonitorSparklines monitor={it} />,
     },
     {
       name: "passes",
-      ...sortedBy("Pass rate", "passes"),
+      ...sortedBy("Pass rate", "passes", PASS_RATE),
       cell: (it) => <MonitorPassRate monitor={it} />,
       wide: true,
     },
     {
       name: "errors",
-      ...sortedBy("Judge errors", "errors"),
+      ...sortedBy("Judge errors", "errors", JUDGE_ERROR_RATE),
       align: "end",
       cell: (it) => percent(it.figures?.error_rate),
       wide: true,
     },
     {
       name: "spend",
-      ...sortedBy("Spent this month", "spend"),
+      ...sortedBy("Spent this month", "spend", SPENT),
       align: "end",
       cell: (it) => <MonitorSpend monitor={it} />,
     },

@@ -161,6 +161,9 @@ function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor 
     {
       name: "offset",
       head: "Offset (newer − earlier)",
+      about:
+        "Mean difference between the scores of the two versions on the same traces, with its 95 % confidence interval.",
+      book: "monitor.html#re-score",
       cell: (it) => (
         <>
           <b>{signed(it.mean)}</b> {signedRange(it.interval)}
@@ -173,7 +176,14 @@ function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor 
       cell: (it) => <span title={it.from_version}>{versionOf(it.from_version)}</span>,
       wide: true,
     },
-    { name: "n", head: "Sample", align: "end", cell: (it) => plural(it.n, "trace") },
+    {
+      name: "n",
+      head: "Sample",
+      about: "Traces that have a score from both versions.",
+      book: "monitor.html#re-score",
+      align: "end",
+      cell: (it) => plural(it.n, "trace"),
+    },
   ];
   const isOver = rescore.n_scored + rescore.n_errors >= rescore.n_traces;
   return (

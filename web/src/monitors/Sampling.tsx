@@ -10,6 +10,7 @@ import { FormError } from "../ui/Form";
 import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { type Column, Table } from "../ui/Table";
+import { type Explanation, Term } from "../ui/Term";
 import { withRate } from "./fileEdits";
 import { useApplyMonitor } from "./MonitorFile";
 import styles from "./Monitors.module.css";
@@ -72,16 +73,48 @@ export function Sampling({ monitor }: { monitor: Monitor }) {
 function SamplingProjection({ projection }: { projection: Projection }) {
   const project = useProject();
   const cap = useQuery(spendQuery(project.id)).data?.cap;
-  type Row = { name: string; said: (it: Projected) => string };
+  type Row = { name: string; help: Explanation; said: (it: Projected) => string };
   const rows: Row[] = [
-    { name: "Traces per month", said: (it) => count(Math.round(it.traces_a_month)) },
-    { name: "Judged per month", said: (it) => count(Math.round(it.judged_a_month)) },
-    { name: "Cost per month", said: (it) => costOf(it, cap) },
-    { name: "Precision of the score", said: (it) => widthOf(it.half_width.score, (one) => fixed(one, 3)) },
-    { name: "Precision of the pass rate", said: (it) => widthOf(it.half_width.pass_rate, percent) },
+    {
+      name: "Traces per month",
+      help: { about: "Expected number of finished traces that the filter of the monitor lets through." },
+      said: (it) => count(Math.round(it.traces_a_month)),
+    },
+    {
+      name: "Judged per month",
+      help: {
+        about: "Expected number of traces that the judge grades. Failed traces are always among them.",
+        entry: "sample-rate",
+      },
+      said: (it) => count(Math.round(it.judged_a_month)),
+    },
+    {
+      name: "Cost per month",
+      help: {
+        about: "Expected cost of the judge calls, with an 80 % prediction interval.",
+        book: "money.html#the-forecast",
+      },
+      said: (it) => costOf(it, cap),
+    },
+    {
+      name: "Precision of the score",
+      help: {
+        about: "Half-width of the 95 % confidence interval of the estimated score.",
+        entry: "confidence-interval",
+      },
+      said: (it) => widthOf(it.half_width.score, (one) => fixed(one, 3)),
+    },
+    {
+      name: "Precision of the pass rate",
+      help: {
+        about: "Half-width of the 95 % confidence interval of the estimated pass rate.",
+        entry: "confidence-interval",
+      },
+      said: (it) => widthOf(it.half_width.pass_rate, percent),
+    },
   ];
   const columns: Column<Row>[] = [
-    { name: "what", head: "Projection", cell: (it) => it.name },
+    { name: "what", head: "Projection", cell: (it) => <Term {...it.help}>{it.name}</Term> },
     {
       name: "now",
       head: `Now, at ${percent(projection.now.sample_rate)}`,

@@ -13,13 +13,13 @@ import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../moni
 import { noScoreYet } from "../monitors/traceStates";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
+import { DAILY_SCORES, SPENT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { type AgentRow, rowsOf } from "./agentRows";
 import { FirstSteps } from "./FirstSteps";
@@ -166,66 +166,51 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "score",
-      head: (
-        <Term
-          about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark."
-          entry="confidence-interval"
-        >
-          Score, 30 days
-        </Term>
-      ),
+      head: "Score, 30 days",
+      about:
+        "Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark.",
+      entry: "confidence-interval",
       cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "week",
-      head: (
-        <Term about="The same estimate for the period that is chosen above. A difference from the 30 days shows a change.">
-          {daysInWords(days)}
-        </Term>
-      ),
+      head: daysInWords(days),
+      about:
+        "The same estimate for the period that is chosen above. A difference from the 30 days shows a change.",
+      entry: "confidence-interval",
       wide: true,
       cell: (it) => it.monitor && <AgentRecentScore agent={it.agent} monitor={it.monitor} days={days} />,
     },
     {
       name: "passes",
-      head: (
-        <Term about="Estimated share of all traffic with the verdict pass." entry="verdict">
-          Pass rate
-        </Term>
-      ),
+      head: "Pass rate",
+      about: "Estimated share of all traffic with the verdict pass.",
+      entry: "verdict",
       wide: true,
       cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "trend",
       head: "Trend",
+      ...DAILY_SCORES,
       wide: true,
       cell: (it) => it.monitor && <AgentTrend agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "coverage",
-      head: (
-        <Term
-          about="Traces with a score from the current rubric version and judge, out of all finished traces."
-          entry="sample-rate"
-        >
-          Scored / finished
-        </Term>
-      ),
+      head: "Scored / finished",
+      about: "Traces with a score from the current rubric version and judge, out of all finished traces.",
+      entry: "sample-rate",
       align: "end",
       wide: true,
       cell: (it) => it.monitor && <AgentCoverage agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "errors",
-      head: (
-        <Term
-          about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score."
-          entry="judge"
-        >
-          Judge errors
-        </Term>
-      ),
+      head: "Judge errors",
+      about:
+        "Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score.",
+      entry: "judge",
       align: "end",
       wide: true,
       cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
@@ -328,10 +313,13 @@ function MonthSpend() {
                       it.cap && share !== null
                         ? `spent of ${money(it.cap.dollars)} (${fixed(100 * share, 0)} %)`
                         : "spent, no cap set",
+                    ...SPENT,
                     value: money(it.spent),
                   },
                   {
-                    name: <Term about={PROJECTED_SPEND}>projected month-end spend</Term>,
+                    name: "projected month-end spend",
+                    about: PROJECTED_SPEND,
+                    book: "money.html#the-forecast",
                     value: it.forecast ? money(it.forecast.expected) : "–",
                   },
                 ]}
@@ -379,6 +367,8 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
     {
       name: "answers",
       head: "Answers",
+      about: "Submitted answers of all annotators, of those that the task asks for.",
+      book: "annotate.html#assignment",
       align: "end",
       // No number is wanted where everybody answers everything, and more than it may be given.
       cell: ({ progress: it }) =>
@@ -448,11 +438,27 @@ function LatestRuns({ runs }: { runs: RunLine[] }) {
     {
       name: "shares",
       head: "Verdicts",
+      about: "Cases by verdict: passed, failed, with an error, deferred.",
+      entry: "verdict",
       wide: true,
       cell: (it) => <VerdictBar n={countsOf(it)} total={total(it)} />,
     },
-    { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
-    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
+    {
+      name: "pass",
+      head: "Pass",
+      about: "Cases with the verdict pass, of all cases.",
+      entry: "verdict",
+      align: "end",
+      cell: (it) => `${it.n_pass}/${total(it)}`,
+    },
+    {
+      name: "score",
+      head: "Score",
+      about: "Mean score of the cases that were graded, from 0 (worst) to 1 (best).",
+      entry: "score",
+      align: "end",
+      cell: (it) => score(it.score),
+    },
     { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
   ];
   return (

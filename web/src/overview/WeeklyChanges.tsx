@@ -7,7 +7,6 @@ import { Badge } from "../ui/Badge";
 import { ErrorNotice } from "../ui/Loaded";
 import { LoadingNotice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
 import {
   type CriterionChange,
   changesOf,
@@ -80,18 +79,29 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
         </>
       ),
     },
-    { name: "before", head: "7 days before", align: "end", cell: (it) => score3(it.before.mean), wide: true },
-    { name: "after", head: "Last 7 days", align: "end", cell: (it) => score3(it.after.mean) },
+    {
+      name: "before",
+      head: "7 days before",
+      about: "Estimated score of all traffic from 14 to 7 days ago, from 0 to 1.",
+      entry: "score",
+      align: "end",
+      cell: (it) => score3(it.before.mean),
+      wide: true,
+    },
+    {
+      name: "after",
+      head: "Last 7 days",
+      about: "Estimated score of all traffic of the last 7 days, from 0 to 1.",
+      entry: "score",
+      align: "end",
+      cell: (it) => score3(it.after.mean),
+    },
     {
       name: "difference",
-      head: (
-        <Term
-          about="Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval. It is significant if the interval excludes 0."
-          entry="confidence-interval"
-        >
-          Difference
-        </Term>
-      ),
+      head: "Difference",
+      about:
+        "Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval. It is significant if the interval excludes 0.",
+      entry: "confidence-interval",
       align: "end",
       cell: (it) => (
         <>
@@ -99,7 +109,13 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
         </>
       ),
     },
-    { name: "says", head: "Result", cell: (it) => <ChangeResult move={it} /> },
+    {
+      name: "says",
+      head: "Result",
+      about: "The change is significant if the 95 % confidence interval of the difference excludes 0.",
+      book: "explanation/intervals.html#comparisons",
+      cell: (it) => <ChangeResult move={it} />,
+    },
   ];
   const rest = moves.length - MOST;
   return (

@@ -139,11 +139,9 @@ function StrengthTable({ ranks }: { ranks: Ranks }) {
     { name: "side", head: "Candidate", cell: (it) => `${it.rank}. ${it.side}` },
     {
       name: "strength",
-      head: (
-        <Term about="Strength in the Bradley–Terry model, on a log scale with mean 0. A difference of 1 means 73 wins of 100.">
-          Strength
-        </Term>
-      ),
+      head: "Strength",
+      about:
+        "Strength in the Bradley–Terry model, on a log scale with mean 0. A difference of 1 means 73 wins of 100.",
       align: "end",
       cell: (it) => (
         <>
@@ -154,12 +152,23 @@ function StrengthTable({ ranks }: { ranks: Ranks }) {
     },
     {
       name: "elo",
-      head: <Term about="The strength on the Elo scale.">Elo</Term>,
+      head: "Elo",
+      about:
+        "The same strength on the Elo scale of chess ratings: 400 points more mean ten wins for one loss.",
+      book: "how-to/position-bias.html#many-pairs",
       align: "end",
       wide: true,
       cell: (it) => fixed(it.elo, 0),
     },
-    { name: "n", head: "Comparisons", align: "end", wide: true, cell: (it) => count(it.n) },
+    {
+      name: "n",
+      head: "Comparisons",
+      about: "Comparisons of this candidate with any other one. Those with a judge error are excluded.",
+      book: "how-to/position-bias.html#many-pairs",
+      align: "end",
+      wide: true,
+      cell: (it) => count(it.n),
+    },
   ];
   return (
     <section className={styles.part}>
@@ -190,6 +199,7 @@ function WinMatrix({ ranks }: { ranks: Ranks }) {
       (side, column): Column<number> => ({
         name: side,
         head: side,
+        about: `Win rate of the row against ${side}, with a tie as half a win; then wins and losses.`,
         align: "end",
         cell: (row) => {
           if (row === column) return <span className={styles.soft}>·</span>;
@@ -231,7 +241,14 @@ function PositionBias({ ranks: { position } }: { ranks: Ranks }) {
       {position ? (
         <>
           <p>
-            The answer shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
+            The answer shown first{" "}
+            <Term
+              about="Win rate of the first position, with its 95 % confidence interval. Without position bias it is 50 %."
+              entry="position-bias"
+            >
+              won
+            </Term>{" "}
+            <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
             {plural(position.n, "comparison")} without ties. {verdict(position)}
           </p>
           <Interval mean={position.rate} interval={position.interval} mark={0.5} />

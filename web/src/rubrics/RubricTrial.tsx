@@ -95,10 +95,20 @@ const columnsOf = (money: ReturnType<typeof useMoney>): Column<Taken>[] => [
   {
     name: "calls",
     head: "Calls",
+    about:
+      "Calls to judges that the trace needs. The number can depend on the answers, for example in a decision tree.",
+    book: "judges.html#cost",
     align: "end",
     cell: (it) => (it.least_calls === it.calls ? count(it.calls) : `${it.least_calls} to ${it.calls}`),
   },
-  { name: "cost", head: "Cost at most", align: "end", cell: (it) => money(it.cost) },
+  {
+    name: "cost",
+    head: "Cost at most",
+    about: "Price of all these calls, with the longest reply that the judge may give.",
+    book: "judges.html#cost",
+    align: "end",
+    cell: (it) => money(it.cost),
+  },
 ];
 
 /** The cost of a trial before anything is spent, and the button that starts it as a run. */

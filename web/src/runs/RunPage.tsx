@@ -13,10 +13,12 @@ import { LoadingNotice, Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
 import { Term } from "../ui/Term";
+import { LabelAgreementNote } from "./CaseLabels";
 import { CaseName } from "./CaseName";
 import { type CaseOutcome, CaseStrip, CaseStripLegend } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
 import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
+import { RunAnswers } from "./RunAnswers";
 import { RunCriteria } from "./RunCriteria";
 import { RunMatrix } from "./RunMatrix";
 import { RunOrigin } from "./RunOrigin";
@@ -39,6 +41,7 @@ export function RunPage() {
 
 const VIEWS: { name: RunView; label: string }[] = [
   { name: "cases", label: "Cases" },
+  { name: "answers", label: "Answers" },
   { name: "criteria", label: "Criteria" },
   { name: "matrix", label: "Matrix" },
   { name: "flaky", label: "Flaky" },
@@ -141,6 +144,7 @@ function RunDetail({ run }: { run: RunInFull }) {
         }
       >
         {view === "cases" && <RunCases run={run} followed={followed} total={total} />}
+        {view === "answers" && <RunAnswers run={run} outcomes={followed.outcomes} />}
         {view === "criteria" && <RunCriteria run={run.id} />}
         {view === "matrix" && <RunMatrix run={run.id} outcomes={followed.outcomes} />}
         {view === "flaky" && <FlakyCases run={run.id} />}
@@ -241,6 +245,7 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
         onSelect={(it) => set({ case: it })}
       />
       <CaseStripLegend />
+      <LabelAgreementNote run={run.id} outcomes={followed.outcomes} />
       <div className={styles.cases}>
         <div className={styles.list}>
           <search className={styles.filter} aria-label="Filter cases">
@@ -333,7 +338,11 @@ function CaseDetail({ run, place }: { run: RunInFull; place: number }) {
     <section className={styles.one} aria-label="Scorecard">
       <Loaded query={result} what="the scorecard">
         {(it) =>
-          it ? <Scorecard run={run} result={it.result} /> : <Notice title="This run has no such case" />
+          it ? (
+            <Scorecard run={run} place={place} result={it.result} />
+          ) : (
+            <Notice title="This run has no such case" />
+          )
         }
       </Loaded>
     </section>

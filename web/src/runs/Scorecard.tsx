@@ -10,7 +10,9 @@ import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { score } from "../ui/format";
+import { CaseLabels } from "./CaseLabels";
 import { CaseName } from "./CaseName";
+import { RerunCase } from "./RerunCase";
 import styles from "./Scorecard.module.css";
 import { questionsOfPath } from "./treePath";
 
@@ -18,10 +20,10 @@ type CaseResult = Contract["CaseResult"];
 type Grade = Contract["Grade"];
 type Evidence = Contract["Evidence"];
 
-type ScorecardProps = { run: Schemas["RunInFull"]; result: unknown };
+type ScorecardProps = { run: Schemas["RunInFull"]; place: number; result: unknown };
 
-/** All grades of one case, and the material that was graded. */
-export function Scorecard({ run, result }: ScorecardProps) {
+/** All grades of one case, labels of people, and the material that was graded. */
+export function Scorecard({ run, place, result }: ScorecardProps) {
   const it = result as CaseResult;
   const rubric = run.rubrics[it.rubric] as Canonical | undefined;
   const criteria = criteriaOf(rubric);
@@ -39,8 +41,10 @@ export function Scorecard({ run, result }: ScorecardProps) {
           <b>{score(verdict.score)}</b>
           {verdict.vacuous && <Badge>no criterion applied</Badge>}
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
+          <RerunCase run={run} result={it} />
         </div>
       </header>
+      <CaseLabels run={run.id} place={place} />
       <FailedGates failed={verdict.failed_gates} undecided={verdict.undecided_gates} />
       {rubric && (
         <ScoreBreakdown

@@ -79,6 +79,56 @@ export const resultQuery = (project: string, run: string, place: number) =>
     },
   });
 
+export type RunAnswer = Schemas["RunAnswer"];
+
+/** Places of the plan in one request for answers. */
+export const ANSWER_PAGE = 50;
+
+/** Answers of the places of one page; `nKnown` results of it have arrived. */
+export const answerPageQuery = (project: string, run: string, page: number, nKnown: number) =>
+  queryOptions({
+    queryKey: ["run-answers", project, run, page, nKnown],
+    queryFn: async ({ signal }) => {
+      const query = { limit: ANSWER_PAGE, ...(page > 0 ? { after: page * ANSWER_PAGE - 1 } : {}) };
+      const params = { path: { id: run }, query };
+      const { items } = await unwrap(api(project).GET("/api/v1/runs/{id}/answers", { params, signal }));
+      // Where places are missing, there are some of the next page as well.
+      return items.filter((item) => Math.floor(item.place / ANSWER_PAGE) === page);
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export type RunLabel = Schemas["RunLabelView"];
+
+/** The most requests for labels of one run. */
+const LABEL_PAGES = 100;
+
+/** Labels of people for the cases of a run. */
+export const runLabelsQuery = (project: string, run: string) =>
+  queryOptions({
+    queryKey: ["run-labels", project, run],
+    queryFn: async () => {
+      const labels: RunLabel[] = [];
+      let after: string | undefined;
+      for (let n = 0; n < LABEL_PAGES; n += 1) {
+        const params = { path: { id: run }, query: { limit: 200, after } };
+        const page = await unwrap(api(project).GET("/api/v1/runs/{id}/labels", { params }));
+        labels.push(...page.items);
+        if (!page.next) break;
+        after = page.next;
+      }
+      return labels;
+    },
+  });
+
+/** Sets the own label of a case; without a verdict it is removed. */
+export const putRunLabel = (project: string, run: string, entry: Schemas["RunLabelEntry"]) =>
+  unwrap(api(project).PUT("/api/v1/runs/{id}/labels", { params: { path: { id: run } }, body: entry }));
+
+/** Starts a run of some cases of another one. */
+export const rerunCases = (project: string, run: string, cases: string[]) =>
+  unwrap(api(project).POST("/api/v1/runs/{id}/rerun", { params: { path: { id: run } }, body: { cases } }));
+
 export type RunHistory = Schemas["RunHistory"];
 export type HistoryPoint = Schemas["HistoryPoint"];
 

@@ -1,7 +1,8 @@
 // Search parameters of the pages in this folder.
 import { numberParam, oneOf, type RawSearch, textParam } from "../api/searchParams";
+import type { GridOnly } from "./answerGrid";
 
-export type RunView = "cases" | "criteria" | "matrix" | "flaky";
+export type RunView = "cases" | "answers" | "criteria" | "matrix" | "flaky";
 const runRange = oneOf("24h", "7d", "30d");
 
 /** Which runs the list shows. */
@@ -41,16 +42,19 @@ export type RunSearch = {
   status?: "pass" | "fail" | "error" | "deferred";
   find?: string;
   case?: number;
+  /** Which rows of the answers are shown. */
+  only?: GridOnly;
   /** Axes of the matrix. */
   rows?: string;
   columns?: string;
 };
 
 export const readRunSearch = (raw: RawSearch): RunSearch => ({
-  view: oneOf<RunView>("cases", "criteria", "matrix", "flaky")(raw.view),
+  view: oneOf<RunView>("cases", "answers", "criteria", "matrix", "flaky")(raw.view),
   status: oneOf("pass", "fail", "error", "deferred")(raw.status),
   find: textParam(raw.find),
   case: numberParam(raw.case),
+  only: oneOf<GridOnly>("failed", "differs")(raw.only),
   rows: textParam(raw.rows),
   columns: textParam(raw.columns),
 });

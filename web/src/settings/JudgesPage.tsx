@@ -58,10 +58,19 @@ function JudgeTable({ all }: { all: Judge[] }) {
         </>
       ),
     },
-    { name: "key", head: "API key", cell: (it) => <JudgeKey of={it} /> },
+    {
+      name: "key",
+      head: "API key",
+      about: "Whether the server has the key of the vendor. The key itself is never shown.",
+      book: "judges.html#which-model-judges",
+      cell: (it) => <JudgeKey of={it} />,
+    },
     {
       name: "price",
       head: "Price per million tokens",
+      about:
+        "US dollars for a million tokens of prompts and of replies. A model without a price does not run under a cap.",
+      book: "money.html#the-cap",
       cell: (it) =>
         it.price ? (
           `${money(it.price.input)} in, ${money(it.price.output)} out`
@@ -85,6 +94,9 @@ function JudgeTable({ all }: { all: Judge[] }) {
     {
       name: "errors",
       head: "Errors, 30 days",
+      about:
+        "Share of answers of the last 30 days that the judge could not give in the asked form. They are never scores.",
+      book: "judges.html#when-a-judge-does-not-answer",
       align: "end",
       cell: (it) =>
         it.error_rate == null ? "–" : `${percent(it.error_rate)} of ${plural(it.n_grades, "answer")}`,

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { tasksQuery } from "../annotate/queries";
 import { may, type OpenProject } from "../api/session";
+import { datasetsQuery } from "../datasets/queries";
 import { monitorNamesQuery } from "../monitors/queries";
 import { rubricsQuery } from "../rubrics/queries";
 import { latestRunsQuery } from "../runs/queries";
@@ -21,6 +22,7 @@ const PAGES: Destination[] = [
   { kind: "page", label: "Ranking", address: "/ranking" },
   { kind: "page", label: "Rubrics", address: "/rubrics" },
   { kind: "page", label: "New rubric", address: "/new-rubric" },
+  { kind: "page", label: "Datasets", address: "/datasets" },
   { kind: "page", label: "Annotate", address: "/annotate" },
   { kind: "page", label: "Budget", address: "/budget" },
   { kind: "page", label: "Alerts", address: "/alerts" },
@@ -32,6 +34,7 @@ function useDestinations(project: OpenProject): Destination[] {
   const enabled = may(project, "read");
   const monitors = useQuery({ ...monitorNamesQuery(project.id), enabled });
   const rubrics = useQuery({ ...rubricsQuery(project.id), enabled });
+  const datasets = useQuery({ ...datasetsQuery(project.id), enabled });
   const runs = useQuery({ ...latestRunsQuery(project.id, 50), enabled });
   const tasks = useQuery({ ...tasksQuery(project.id), enabled: enabled && may(project, "annotate") });
   return [
@@ -46,6 +49,11 @@ function useDestinations(project: OpenProject): Destination[] {
       label: name,
       address: `/rubrics/${id}`,
     })),
+    ...(datasets.data ?? []).map(({ name }) => ({
+      kind: "dataset",
+      label: name,
+      address: `/datasets/${encodeURIComponent(name)}`,
+    })),
     ...(tasks.data?.items ?? []).map(({ id, name }) => ({
       kind: "task",
       label: name,
@@ -59,7 +67,7 @@ function useDestinations(project: OpenProject): Destination[] {
   ];
 }
 
-/** Opens a page, monitor, rubric, task or run by a part of its name. */
+/** Opens a page, monitor, rubric, dataset, task or run by a part of its name. */
 export function GoToDialog({ project, onClose }: { project: OpenProject; onClose: () => void }) {
   const navigate = useNavigate();
   const id = useId();
@@ -92,11 +100,11 @@ export function GoToDialog({ project, onClose }: { project: OpenProject; onClose
         ref={input}
         className={styles.input}
         role="combobox"
-        aria-label="Page, monitor, rubric, task or run"
+        aria-label="Page, monitor, rubric, dataset, task or run"
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={found.length > 0 ? `${id}-${selected}` : undefined}
-        placeholder="Page, monitor, rubric, task or run"
+        placeholder="Page, monitor, rubric, dataset, task or run"
         autoComplete="off"
         value={text}
         onChange={(event) => {

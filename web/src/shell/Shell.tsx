@@ -178,6 +178,7 @@ const MEASURE = [
   { to: "/p/$project/runs", label: "Runs" },
   { to: "/p/$project/ranking", label: "Ranking" },
   { to: "/p/$project/rubrics", label: "Rubrics" },
+  { to: "/p/$project/datasets", label: "Datasets" },
 ] as const;
 const KEEP = [
   { to: "/p/$project/budget", label: "Budget" },

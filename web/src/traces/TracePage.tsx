@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useCallback, useMemo, useState } from "react";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
+import { AddToDataset } from "../datasets/AddToDataset";
 import { type Cited, citedIn, type Placed } from "../grades/gradeTable";
 import { JudgeExchanges } from "../grades/JudgeExchanges";
 import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "../grades/queries";
@@ -186,12 +187,16 @@ function TraceHead({ head }: { head: Head }) {
 /** What can be done with a trace. */
 function TraceActions({ head }: { head: Head }) {
   const project = useProject();
-  const [open, setOpen] = useState<"people" | "anchor">();
+  const [open, setOpen] = useState<"dataset" | "people" | "anchor">();
   if (!may(project, "write") || head.revision === 0 || head.state === "erased") return null;
   return (
     <div className={styles.actions}>
+      <Button onClick={() => setOpen("dataset")}>Add to dataset…</Button>
       <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
+      {open === "dataset" && (
+        <AddToDataset source={{ kind: "traces", traces: [head.id] }} onClose={() => setOpen(undefined)} />
+      )}
       {open === "people" && <SendToAnnotators traces={[head.id]} onClose={() => setOpen(undefined)} />}
       {open === "anchor" && (
         <UseAsAnchor trace={head.id} agent={head.agent} onClose={() => setOpen(undefined)} />

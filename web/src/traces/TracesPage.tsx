@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
+import { AddToDataset } from "../datasets/AddToDataset";
 import { useMoney } from "../money/useMoney";
 import { monitorNamesQuery } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
@@ -48,6 +49,7 @@ export function TracesPage() {
         about="Recorded runs of agents, with their scores and the decisions of monitors."
       >
         <SavedViews />
+        {traces.data?.pages.some((page) => page.items.length > 0) && <AddListToDataset />}
       </PageHead>
       <TraceFilter />
       <UnscoredLinks />
@@ -66,6 +68,20 @@ export function TracesPage() {
           return isFiltered ? <NoMatchingTraces /> : <NoTraces />;
         }}
       </Loaded>
+    </>
+  );
+}
+
+/** Adds the traces of the current filter to a dataset. */
+function AddListToDataset() {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/traces" });
+  const [isOpen, setOpen] = useState(false);
+  if (!may(project, "write")) return null;
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Add to dataset…</Button>
+      {isOpen && <AddToDataset source={{ kind: "filter", search }} onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -284,19 +300,23 @@ function SelectedTraces({
   lines: Line[];
   onClear: () => void;
 }) {
-  const [open, setOpen] = useState<"rubric" | "people">();
+  const [open, setOpen] = useState<"rubric" | "dataset" | "people">();
   return (
     <section className={styles.chosen} aria-label="Selected traces">
       <b role="status">
         {plural(traces.length, "trace")} selected{traces.length >= MOST && " (maximum)"}
       </b>
       <Button onClick={() => setOpen("rubric")}>Try a rubric…</Button>
+      <Button onClick={() => setOpen("dataset")}>Add to dataset…</Button>
       <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <ExportSelection lines={lines} />
       <Button look="quiet" onClick={onClear}>
         Clear
       </Button>
       {open === "rubric" && <ChooseRubric traces={traces} onClose={() => setOpen(undefined)} />}
+      {open === "dataset" && (
+        <AddToDataset source={{ kind: "traces", traces }} onClose={() => setOpen(undefined)} />
+      )}
       {open === "people" && <SendToAnnotators traces={traces} onClose={() => setOpen(undefined)} />}
     </section>
   );

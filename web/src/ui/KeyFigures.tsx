@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import styles from "./KeyFigures.module.css";
+import { type Explanation, Term } from "./Term";
 
-/** A figure: its name, its value and an addition beside it. */
-export type Figure = { name: ReactNode; value: ReactNode; more?: ReactNode };
+/** A figure: its name, its value and an addition beside it. `about` explains it. */
+export type Figure = Partial<Explanation> & { name: ReactNode; value: ReactNode; more?: ReactNode };
 
 /** The most important figures of a page, each above its name. */
 export function KeyFigures({ all }: { all: Figure[] }) {
@@ -10,7 +11,15 @@ export function KeyFigures({ all }: { all: Figure[] }) {
     <dl className={styles.numbers}>
       {all.map((it, at) => (
         <div key={at}>
-          <dt>{it.name}</dt>
+          <dt>
+            {it.about ? (
+              <Term about={it.about} entry={it.entry} book={it.book}>
+                {it.name}
+              </Term>
+            ) : (
+              it.name
+            )}
+          </dt>
           <dd>
             <b>{it.value}</b> {it.more}
           </dd>

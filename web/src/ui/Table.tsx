@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./Table.module.css";
+import { type Explanation, Term } from "./Term";
 
-export type Column<Row> = {
+/** A column; `about` explains its figures. */
+export type Column<Row> = Partial<Explanation> & {
   name: string;
   head: ReactNode;
   cell: (row: Row) => ReactNode;
@@ -58,7 +60,13 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
                 data-align={it.align}
                 data-wide={it.wide || undefined}
               >
-                {it.head}
+                {it.about ? (
+                  <Term about={it.about} entry={it.entry} book={it.book}>
+                    {it.head}
+                  </Term>
+                ) : (
+                  it.head
+                )}
               </th>
             ))}
           </tr>

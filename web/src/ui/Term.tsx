@@ -1,19 +1,24 @@
 import { type FocusEvent, type ReactNode, useEffect, useId, useRef } from "react";
-import { BookLink } from "./BookLink";
+import { BookLink, type BookPage } from "./BookLink";
 import styles from "./Term.module.css";
 
-type TermProps = {
-  children: ReactNode;
+/** What a figure means, with a link that says more. */
+export type Explanation = {
   about: ReactNode;
   /** The heading of the glossary that says more, such as `effective-sample-size`. */
   entry?: string;
+  /** The page of the book that says more, where the glossary has no entry. */
+  book?: BookPage;
 };
+
+type TermProps = Explanation & { children: ReactNode };
 
 /** How long the explanation stays after the pointer left the term, so that its link can be reached. */
 const STAYS_MS = 250;
 
 /** A term with an explanation, shown when it is pointed at or focused. */
-export function Term({ children, about, entry }: TermProps) {
+export function Term({ children, about, entry, book }: TermProps) {
+  const page: BookPage | undefined = entry ? `glossary.html#${entry}` : book;
   const id = useId();
   const word = useRef<HTMLButtonElement>(null);
   const told = useRef<HTMLSpanElement>(null);
@@ -36,7 +41,7 @@ export function Term({ children, about, entry }: TermProps) {
   };
   const hideSoon = () => {
     clearTimeout(leaving.current);
-    if (!entry) return hide();
+    if (!page) return hide();
     leaving.current = setTimeout(hide, STAYS_MS);
   };
   // The link in the explanation takes the focus from the term; the explanation stays then.
@@ -66,17 +71,17 @@ export function Term({ children, about, entry }: TermProps) {
         role="tooltip"
         popover="manual"
         className={styles.told}
-        data-linked={entry ? true : undefined}
-        onMouseEnter={entry ? show : undefined}
-        onMouseLeave={entry ? hideSoon : undefined}
+        data-linked={page ? true : undefined}
+        onMouseEnter={page ? show : undefined}
+        onMouseLeave={page ? hideSoon : undefined}
         onBlur={onBlur}
         onKeyDown={(event) => event.key === "Escape" && hide()}
       >
         {about}
-        {entry && (
+        {page && (
           <>
             {" "}
-            <BookLink page={`glossary.html#${entry}`}>Glossary</BookLink>
+            <BookLink page={page}>{entry ? "Glossary" : "Documentation"}</BookLink>
           </>
         )}
       </span>

@@ -7,10 +7,9 @@ use jurist_core::quantity::plural;
 use jurist_core::stats::{Agreement, CoefficientResult, Level, MOST_RATERS, PairMeasures, measure_agreement};
 
 use super::CommandOutcome;
-use super::grades::{
-    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, parse_scale_ends,
-    read_with_parts,
-};
+use super::candidate_scores::parse_scale_ends;
+use super::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use super::grades::{AnalysisOutputArgs, filter_by_criterion, read_with_parts, sort_for_resampling};
 use super::reporting::printable_line;
 
 /// Measure agreement between graders, per criterion
@@ -76,7 +75,8 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
 /// Measures agreement and writes it as the arguments ask for it.
 pub fn write_agreement(out: &mut impl Write, args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
     let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
-    let grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
+    let mut grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
+    sort_for_resampling(&mut grades);
     let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
     let found: Vec<Agreement> = rated
         .iter()
@@ -255,6 +255,9 @@ fn interpret_agreement(it: &Agreement) -> String {
             "Good agreement, but the confidence interval reaches into the range \"tentative\""
         }
         (_, low) if 0.667 <= low => "Tentative agreement: enough for tentative conclusions",
+        (value, _) if 0.8 <= value => {
+            "Alpha is in the range \"good\", but its confidence interval reaches below \"tentative\"; grade more candidates"
+        }
         (value, _) if 0.667 <= value => {
             "Agreement looks tentative, but the confidence interval reaches lower; grade more candidates"
         }

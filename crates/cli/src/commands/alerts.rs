@@ -134,7 +134,8 @@ fn is_snoozed(alert: &AlertShown, now: Time) -> bool {
 
 fn render_alert_list(all: &[AlertShown]) -> String {
     if all.is_empty() {
-        return "no alerts\n".to_owned();
+        return "no alerts; a running server checks all monitors when it starts and every ten minutes\n"
+            .to_owned();
     }
     let now = clock::current_time();
     let line = |alert_shown: &AlertShown| {

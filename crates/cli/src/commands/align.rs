@@ -10,9 +10,11 @@ use serde_json::{Value as Json, json};
 
 use super::CommandOutcome;
 use super::agree::{LevelName, format_measure, kappa_for_level};
+use super::candidate_scores::parse_scale_ends;
+use super::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use super::grade_sources::{DeclaredScales, is_case_label, read_record_texts};
 use super::grades::{
-    AnalysisOutputArgs, CriterionRatings, DeclaredScales, filter_by_criterion, group_ratings_by_criterion,
-    list_criteria, parse_scale_ends, read_grade_set,
+    AnalysisOutputArgs, filter_by_criterion, list_criteria, read_grade_set, sort_for_resampling,
 };
 use super::reporting::printable_line;
 
@@ -24,7 +26,9 @@ Examples:
   jurist align --human ratings.csv --judge run.json --min-kappa 0.6
   jurist align --human ratings.csv --judge latest --criterion tone --chart t.png
   jurist align --human labels.csv --judge a.jsonl --judge b.jsonl
+  jurist align --human labels.csv --judge a.jsonl --records answers.jsonl
   jurist align --human labels --judge judges    Use the project's database
+  jurist align --human latest --judge latest    Labels of cases on the run page
 
 Files are read as by `jurist agree`, and --judge also reads the output of
 `jurist grade`. Candidates and criteria are matched by name. A column of a
@@ -59,6 +63,9 @@ pub struct AlignArgs {
     /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
+    /// Records with the candidates' texts, as `jurist grade` reads them; disagreements show the texts; repeatable
+    #[arg(long, value_name = "FILE")]
+    records: Vec<PathBuf>,
     /// Number of disagreements to list per criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
@@ -125,8 +132,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                         },
                     });
                     let kappa = kappa_for_level(&found.with_consensus, rated.level);
-                    let n_compared = found.n_items - found.n_split;
-                    if let Some(why) = args.explain_low_kappa(n_compared, kappa.interval()) {
+                    if let Some(why) = args.explain_low_kappa(&found, kappa.interval()) {
                         gate_failures.push(format!("`{}`: {why}", printable_line(rated.criterion)));
                     }
                     if !args.told.json {
@@ -165,6 +171,9 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     Ok(if gate_failures.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
+/// What gives a majority to a candidate on which people are divided.
+const TIE_ADVICE: &str = "a third person or a decision on the page Disputes";
+
 /// Both sides of a comparison.
 struct AlignmentInput {
     /// Grades of people, then those of judges.
@@ -195,22 +204,25 @@ impl AlignArgs {
             grade.grader.name = format!("{} (judge)", grade.grader.name);
             grade
         };
-        let mut judged: Vec<Grade> =
-            judged.filter(|grade| grade.grader.kind != GraderKind::Check).map(marked).collect();
+        let is_judged = |grade: &Grade| grade.grader.kind != GraderKind::Check && !is_case_label(grade);
+        let mut judged: Vec<Grade> = judged.filter(is_judged).map(marked).collect();
         let human_set = read_grade_set(&self.human, self.task.as_deref(), &list_criteria(&judged))?;
-        let humans: Vec<Grade> =
+        let mut humans: Vec<Grade> =
             human_set.grades.into_iter().filter(|grade| grade.grader.kind == GraderKind::Human).collect();
         anyhow::ensure!(
             !humans.is_empty(),
             "--human needs grades of people, and these files hold only grades of judges and checks"
         );
         drop_row_numbers(&mut judged, &humans);
+        sort_for_resampling(&mut humans);
+        sort_for_resampling(&mut judged);
         let mut judges: Vec<String> = judged.iter().map(|grade| grade.grader.name.clone()).collect();
         judges.sort_unstable();
         judges.dedup();
         let (mut declared, mut texts) = (human_set.scales, judge_set.texts);
         declared.extend(judge_set.scales);
         texts.extend(human_set.texts);
+        texts.extend(read_record_texts(&self.records)?);
         let tables = [human_set.without_criterion, judge_set.without_criterion].concat();
         let no_match = explain_no_match(&humans, &judged, self.criterion.as_deref(), &tables);
         let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
@@ -219,11 +231,16 @@ impl AlignArgs {
     }
 
     /// Why a judge does not pass `--min-kappa` on a criterion; `None` if it passes, or if there is no such gate.
-    fn explain_low_kappa(&self, n_compared: usize, interval: Option<(f64, f64)>) -> Option<String> {
+    fn explain_low_kappa(&self, found: &Alignment, interval: Option<(f64, f64)>) -> Option<String> {
         let min_kappa = self.min_kappa?;
+        let n_compared = found.n_items - found.n_split;
         if n_compared < self.min_candidates {
+            let ties = match self.min_candidates <= found.n_items {
+                true => format!("; each of the {} needs {TIE_ADVICE}", plural(found.n_split, "tie")),
+                false => String::new(),
+            };
             return Some(format!(
-                "{} with a human majority; at least {} are needed (--min-candidates)",
+                "{} with a human majority; at least {} are needed (--min-candidates){ties}",
                 plural(n_compared, "candidate"),
                 self.min_candidates
             ));
@@ -341,7 +358,7 @@ fn show_alignment(
     if 0 < it.n_split {
         writeln!(
             out,
-            "  {} of them have no human majority (ties); kappa, alpha and the table use the other {}.",
+            "  {} of them have no human majority (ties); kappa, alpha and the table use the other {}. A tie needs {TIE_ADVICE}.",
             it.n_split,
             it.n_items - it.n_split
         )?;
@@ -380,8 +397,13 @@ fn show_alignment(
         if let Some(text) = find_candidate_text(texts, &found.item) {
             writeln!(out, "      text: {}", printable_line(text))?;
         }
+        // The reason of another judge belongs to another answer.
+        let is_compared = |name: &String| *name == it.judge || it.humans.contains(name);
         let about = |grade: &&Grade| {
-            grade.candidate == found.item && grade.criterion == rated.criterion && !grade.reason.is_empty()
+            grade.candidate == found.item
+                && grade.criterion == rated.criterion
+                && !grade.reason.is_empty()
+                && is_compared(&grade.grader.name)
         };
         for grade in grades.iter().filter(about) {
             writeln!(
@@ -458,7 +480,8 @@ fn show_judge_difference(
     )?;
     if let Some((of_first, of_second)) = it.agreement {
         let p = if it.p < 0.001 { "< 0.001".to_owned() } else { format!("{:.3}", it.p) };
-        writeln!(out, "  {:<22}{of_first:>6.3} and {of_second:.3}", "agreement with people")?;
+        let name = "similarity to people";
+        writeln!(out, "  {name:<22}{of_first:>6.3} and {of_second:.3}  (mean, from 0 to 1)")?;
         writeln!(out, "  {:<22}{}", "difference", format_measure(&it.difference))?;
         writeln!(out, "  {p_name:<22}{p:>6}")?;
     }

@@ -9,7 +9,8 @@ use jurist_core::stats::{
 use serde_json::json;
 
 use super::CommandOutcome;
-use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, off_scale_note, parse_unit_score};
+use super::candidate_scores::{off_scale_note, parse_unit_score};
+use super::grades::{AnalysisOutputArgs, HumanJudgeArgs};
 
 /// Calibrate a judge's scores against human labels
 #[derive(Debug, clap::Args)]

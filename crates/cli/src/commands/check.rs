@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
+use jurist_core::diagnostic::{Code, Diagnostic, DiagnosticSeverity};
 use jurist_core::dialect::LoadedSuite;
-use jurist_core::source::Sources;
+use jurist_core::quantity::plural;
+use jurist_core::source::{SourceSpan, Sources};
 use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
@@ -73,6 +75,7 @@ pub fn check_loaded_file(path: &Path, loaded: LoadedSuite, lint: bool) -> anyhow
     let mut n_errors = loaded.diagnostics.n_errors();
     let mut diagnostics = loaded.diagnostics.into_sorted();
     diagnostics.retain(|diagnostic| lint || diagnostic.severity != DiagnosticSeverity::Advice);
+    let diagnostics = merge_shared_advice(diagnostics, &loaded.sources);
     let is_warning = |diagnostic: &&Diagnostic| diagnostic.severity == DiagnosticSeverity::Warning;
     let n_warnings = diagnostics.iter().filter(is_warning).count();
     // What cannot be run is found by planning, once the file itself is in order.
@@ -92,6 +95,39 @@ pub fn check_loaded_file(path: &Path, loaded: LoadedSuite, lint: bool) -> anyhow
         n_left_out,
         n_advice_left_out,
     })
+}
+
+/// Lists advice on a shared rubric once, where the rubric is defined, with the number of cases that refer to it.
+fn merge_shared_advice(diagnostics: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
+    let is_at_reference = |diagnostic: &Diagnostic| {
+        let SourceSpan { file, start, end } = diagnostic.span;
+        let text = sources.get(file).text.get(start as usize..end as usize);
+        let is_reference = text.is_some_and(|text| text.trim_matches('"') == "ref");
+        diagnostic.severity == DiagnosticSeverity::Advice && is_reference
+    };
+    let (at_references, mut merged): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        diagnostics.into_iter().partition(is_at_reference);
+    let mut shared: BTreeMap<(Code, String), Vec<Diagnostic>> = BTreeMap::new();
+    for advice in at_references {
+        shared.entry((advice.code, advice.message.clone())).or_default().push(advice);
+    }
+    for diagnostic in &mut merged {
+        if let Some(same) = shared.remove(&(diagnostic.code, diagnostic.message.clone())) {
+            let verb = if same.len() == 1 { "refers" } else { "refer" };
+            diagnostic.notes.push(format!("{} {verb} to this rubric", plural(same.len(), "case")));
+        }
+    }
+    // What a case adds to a rubric may need advice that the rubric alone does not.
+    for same in shared.into_values() {
+        let n_others = same.len() - 1;
+        let first = same.into_iter().next().map(|advice| match n_others {
+            0 => advice,
+            _ => advice.note(format!("the same for {}", plural(n_others, "other case"))),
+        });
+        merged.extend(first);
+    }
+    merged.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start, diagnostic.severity));
+    merged
 }
 
 impl FileCheck {
@@ -173,7 +209,7 @@ fn describe_problem(path: &Path, problem: &str) -> Json {
 fn format_check_summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {
     let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
     match (n_errors, n_warnings) {
-        (0, 0) => format!("{} in order", count(n_files, "file")),
+        (0, 0) => format!("{}: no problems", count(n_files, "file")),
         _ => format!(
             "{}: {}, {}",
             count(n_files, "file"),

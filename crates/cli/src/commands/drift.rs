@@ -9,9 +9,8 @@ use jurist_core::stats::{Alarm, DriftReport, RunningMean, detect_drift};
 use serde_json::json;
 
 use super::CommandOutcome;
-use super::grades::{
-    AnalysisOutputArgs, off_scale_note, parse_scale_ends, read_grade_files, select_criterion, unit_score,
-};
+use super::candidate_scores::{off_scale_note, parse_scale_ends, unit_score};
+use super::grades::{AnalysisOutputArgs, read_grade_files, select_criterion};
 use super::reporting::printable_line;
 
 /// Detect a change of scores over time

@@ -15,10 +15,9 @@ use serde_json::json;
 
 use super::CommandOutcome;
 use super::agree::format_measure;
-use super::grades::{
-    AnalysisOutputArgs, CandidateScores, HumanJudgeArgs, delimiter, off_scale_note, parse_unit_score,
-    read_sampled_candidates,
-};
+use super::candidate_scores::{CandidateScores, off_scale_note, parse_unit_score};
+use super::grade_sources::delimiter;
+use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, read_sampled_candidates};
 use super::reporting::printable_line;
 
 /// Estimate a mean or pass rate from judge scores and labels

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::{Args as _, FromArgMatches as _};
 use jurist_core::candidate::Candidate;
+use jurist_core::dataset::DatasetReference;
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Usd, VerdictStatus};
@@ -16,7 +17,7 @@ use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed};
 use jurist_core::suite::{Case, CaseTarget, Judge, Suite};
 use jurist_engine::agent::RunSetupError;
-use jurist_engine::bundle::{Bundle, Reading};
+use jurist_engine::bundle::Bundle;
 use jurist_engine::execute::build_grading_jobs;
 use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
 use jurist_engine::load::{LoadOptions, SuiteFiles};
@@ -26,12 +27,14 @@ use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
+use super::dataset::{SuiteForRun, WantedSuite};
 use super::judging::{JudgingArgs, wait_for};
+use super::refused_programs::RefusedPrograms;
 use super::remote::EvalServerArgs;
 use super::reporting::printable_line;
 use super::running::{FinishedRun, ReadyRun, RunExecutionArgs, RunScope};
 use super::stored_runs::{ResumedRun, RunLog, StoredRuns};
-use super::{CommandOutcome, LoadingArgs, load_suite_with_reading};
+use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
 /// Run a suite and report a verdict per case
@@ -49,6 +52,9 @@ Examples:
   jurist eval suite.yaml --no-defer --baseline main.json --fail-on-regression
                                             CI gate: all graded, none worse
   jurist eval suite.yaml --allow-commands   Run the agents that the file names
+  jurist eval suite.yaml --data dataset:support@v3:test
+                                            Rows of a dataset instead of `data:`
+  jurist eval dataset:regressions           Grade cases by their own rubrics
   jurist eval suite.yaml --server https://jurist.example.org
                                             Run on the workers of a server
 
@@ -61,7 +67,7 @@ Several suites get one report each: results.xml becomes results-SUITE.xml.
 Exit codes: 0 passed or deferred; 1 a case failed (or a gate failed, if one is
 given); 2 bad file; 3 grader error; 5 stopped by a budget; 130 interrupted.")]
 pub struct EvalArgs {
-    /// Suites, in any dialect
+    /// Suites, in any dialect; or dataset:NAME@v3:test
     #[arg(value_name = "FILE", required_unless_present = "config")]
     files: Vec<PathBuf>,
     /// Same as FILE
@@ -88,6 +94,9 @@ pub struct EvalArgs {
     /// Continue an interrupted run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["only_failed", "only"])]
     resume: Option<String>,
+    /// Rows that replace the `data` of the suite: a file, or dataset:NAME@v3:test
+    #[arg(long, value_name = "FILE")]
+    data: Option<String>,
     /// Target to use instead of those of the file: a target's name, a model, or exec:PROGRAM
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
@@ -127,7 +136,7 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
     let (mut total, mut wrong) = (Vec::new(), false);
     for (file, label) in files.iter().zip(suite_labels(&files)) {
         let is_selection = select != CaseSelection::default();
-        let part = RunScope { label, is_selection, is_transient: false };
+        let part = RunScope { label, is_selection, ..RunScope::default() };
         match evaluate_file(args, &runs, file, &select, part).await? {
             EvalResult::Finished(finished) => total.push(*finished),
             EvalResult::Invalid => wrong = true,
@@ -213,6 +222,12 @@ impl EvalArgs {
         }
     }
 
+    /// Reads a suite, or the cases of a dataset, with the rows that it names.
+    async fn load_suite_for_run(&self, file: &Path) -> anyhow::Result<Option<SuiteForRun>> {
+        let wanted = WantedSuite { file, data: self.data.as_deref(), server: &self.server };
+        wanted.load(self.load_options()).await
+    }
+
     /// How the suite is read: its scripts are run where the command allows programs.
     pub fn load_options(&self) -> LoadOptions {
         let scripts = match self.running.judging.allow_commands {
@@ -234,11 +249,9 @@ pub async fn evaluate_one_suite(args: &EvalArgs, out: &mut impl Write) -> anyhow
     if !args.explain {
         return evaluate_file(args, &StoredRuns::default(), file, &select, part).await;
     }
-    let Some((suite, settings, _)) = load_suite_with_reading(file, args.load_options())? else {
-        return Ok(EvalResult::Invalid);
-    };
-    require_cases(&suite, &args.only)?;
-    let (loaded, plan) = prepare(args, suite, settings, (file, part), &select).await?;
+    let Some(read) = args.load_suite_for_run(file).await? else { return Ok(EvalResult::Invalid) };
+    require_cases(&read.suite, &args.only)?;
+    let (loaded, plan) = prepare(args, read.suite, read.settings, (&read.path, part), &select).await?;
     explain_eval_plan(out, args, &loaded, &plan)?;
     Ok(EvalResult::Finished(Box::new(CommandOutcome::Passed.into())))
 }
@@ -251,15 +264,14 @@ async fn evaluate_file(
     select: &CaseSelection,
     part: RunScope,
 ) -> anyhow::Result<EvalResult> {
-    let Some((suite, settings, reading)) = load_suite_with_reading(file, args.load_options())? else {
-        return Ok(EvalResult::Invalid);
-    };
-    require_cases(&suite, &args.only)?;
+    let Some(read) = args.load_suite_for_run(file).await? else { return Ok(EvalResult::Invalid) };
+    require_cases(&read.suite, &args.only)?;
+    let part = RunScope { dataset_tags: read.dataset_tags.clone(), ..part };
     if args.server.is_named() && !args.explain {
-        let sent = RemoteEval { suite: &suite, settings: &settings, reading: &reading, file, select };
+        let sent = RemoteEval { read: &read, select };
         return Ok(EvalResult::Finished(Box::new(sent.evaluate_on_server(args, runs, part).await?)));
     }
-    let (loaded, plan) = prepare(args, suite, settings, (file, part), select).await?;
+    let (loaded, plan) = prepare(args, read.suite, read.settings, (&read.path, part), select).await?;
     if args.explain {
         explain_eval_plan(&mut render::stdout(), args, &loaded, &plan)?;
         return Ok(EvalResult::Finished(Box::new(CommandOutcome::Passed.into())));
@@ -311,7 +323,7 @@ pub(super) async fn list_programs(
         let refused = loaded.find_problems(&args, unit, &mut prepared).refused;
         programs.add(&loaded, unit, refused);
     }
-    Ok(programs.all.iter().map(|known| known.refusal.what().to_owned()).collect())
+    Ok(programs.names())
 }
 
 /// The plan of a suite, and everything that runs and judges it.
@@ -360,10 +372,7 @@ fn choose_target(suite: &mut Suite, name: &str) {
 
 /// A suite that others grade.
 struct RemoteEval<'a> {
-    suite: &'a Suite,
-    settings: &'a ProjectSettings,
-    reading: &'a Reading,
-    file: &'a Path,
+    read: &'a SuiteForRun,
     select: &'a CaseSelection,
 }
 
@@ -374,15 +383,18 @@ impl RemoteEval<'_> {
         runs: &StoredRuns,
         part: RunScope,
     ) -> anyhow::Result<FinishedRun> {
-        let told = || format!("`{}`", self.file.display());
+        let told = || format!("`{}`", self.read.path.display());
         anyhow::ensure!(
             args.resume.is_none() && args.target.is_none(),
             "--resume and --target work only for runs on this machine"
         );
         args.running.refuse_local()?;
-        let plan = plan_suite(self.suite, self.select).with_context(told)?;
-        let project = SuiteFiles::of(self.file, args.loading.options().outside);
-        let bundle = Bundle::new(self.reading, &project, args.loading.dialect, &plan).with_context(told)?;
+        let plan = plan_suite(&self.read.suite, self.select).with_context(told)?;
+        let project = SuiteFiles::of(&self.read.path, args.loading.options().outside);
+        let mut bundle =
+            Bundle::new(&self.read.reading, &project, args.loading.dialect, &plan).with_context(told)?;
+        // The server has the datasets, and reads them itself.
+        bundle.files.retain(|name, _| !name.starts_with(DatasetReference::PREFIX));
         let mut asked = NewRun::of(bundle);
         args.running.judging.apply_to_new_run(&mut asked)?;
         asked.filter.clone_from(&self.select.filter);
@@ -392,9 +404,10 @@ impl RemoteEval<'_> {
         asked.agent.clone_from(&args.agent);
         asked.retry_errors = args.running.retry_errors();
         asked.provenance = args.running.provenance().await.into();
-        let resolver = args.running.judging.resolver(self.settings)?;
+        asked.provenance.tags.extend(part.dataset_tags.iter().cloned());
+        let resolver = args.running.judging.resolver(&self.read.settings)?;
         let remote = args.server.remote(resolver.client()?)?;
-        let no_defer = args.running.judging.no_defer(self.settings);
+        let no_defer = args.running.judging.no_defer(&self.read.settings);
         remote.evaluate_and_report(&args.running, runs, &asked, part, no_defer).await
     }
 }
@@ -436,6 +449,7 @@ impl PreparedEval<'_> {
                 Err(RunSetupError::NotPermitted(refused)) => problems.refused.push(refused),
                 Err(error) => problems.others.push(error.to_string()),
             }
+            problems.refused.extend(self.resources.agents.find_refused_setup(&case));
         }
         let judging = self
             .judges_for_unit(args, unit, prepared)
@@ -470,11 +484,12 @@ impl PreparedEval<'_> {
     }
 
     /// Where the case of a unit is written: the file, the line and the name.
-    fn place_of(&self, unit: &PlanUnit) -> String {
+    pub(super) fn place_of(&self, unit: &PlanUnit) -> String {
         format!("{}: `{}`", self.origin_of(unit), unit.cell.template().name)
     }
 
-    fn origin_of(&self, unit: &PlanUnit) -> String {
+    /// The same without the name.
+    pub(super) fn origin_of(&self, unit: &PlanUnit) -> String {
         let origin = unit.cell.template().origin.as_ref();
         origin.map_or_else(|| self.file.display().to_string(), ToString::to_string)
     }
@@ -493,47 +508,6 @@ struct UnitProblems {
     /// What needs --allow-commands.
     refused: Vec<NotPermitted>,
     others: Vec<String>,
-}
-
-/// Programs, servers and addresses of a file that need --allow-commands, each once.
-#[derive(Default)]
-struct RefusedPrograms {
-    all: Vec<RefusedProgram>,
-}
-
-/// The first case that names a program.
-struct RefusedProgram {
-    refusal: NotPermitted,
-    origin: String,
-    place: String,
-}
-
-impl RefusedPrograms {
-    fn add(&mut self, loaded: &PreparedEval<'_>, unit: &PlanUnit, refused: Vec<NotPermitted>) {
-        for refusal in refused {
-            if !self.all.iter().any(|known| known.refusal == refusal) {
-                let (origin, place) = (loaded.origin_of(unit), loaded.place_of(unit));
-                self.all.push(RefusedProgram { refusal, origin, place });
-            }
-        }
-    }
-
-    /// One message about all of them.
-    fn message(&self, file: &Path) -> Option<String> {
-        match self.all.as_slice() {
-            [] => None,
-            [only] => Some(format!("{}: {}", only.place, only.refusal)),
-            several => {
-                let named =
-                    several.iter().map(|known| format!("{} ({})", known.refusal.what(), known.origin));
-                Some(format!(
-                    "{}: the file names {}; pass --allow-commands to allow them, if you trust the file",
-                    file.display(),
-                    named.collect::<Vec<_>>().join(", ")
-                ))
-            }
-        }
-    }
 }
 
 /// How several files end is how the worst of them does.
@@ -572,7 +546,7 @@ fn explain_eval_plan(
             .collect();
         let judges = match (unit.calls.most, names.as_slice()) {
             (0, _) => "checks alone".to_owned(),
-            (_, []) => "no judge".to_owned(),
+            (_, []) => describe_stated_judge(&loaded.request.judge(&unit.cell.judge())),
             (_, names) => count_distinct_names(names),
         };
         let expected = bench.as_ref().map(|resolved_judges| {
@@ -611,7 +585,7 @@ fn explain_eval_plan(
         out,
         "{} · {}; estimate, without repair turns and without the agents' own calls",
         plural(plan.units.len(), "unit"),
-        describe_expected_calls(sum, Some(most_tokens), costs)
+        describe_expected_calls(sum, Some(most_tokens).filter(|tokens| 0.0 < *tokens), costs)
     )?;
     if 0 < n_wrong {
         writeln!(out, "{n_wrong} of {} cannot be run as written", plural(plan.units.len(), "unit"))?;
@@ -620,6 +594,12 @@ fn explain_eval_plan(
         writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(&message))?;
     }
     Ok(())
+}
+
+/// The models of a judge that is not available; the reason is in the line below.
+fn describe_stated_judge(judge: &Judge) -> String {
+    let models: Vec<&str> = judge.model.iter().chain(&judge.panel).map(String::as_str).collect();
+    if models.is_empty() { "no judge".to_owned() } else { count_distinct_names(&models) }
 }
 
 /// A rubric by its name, where it has one; its hash is for those who ask for everything.
@@ -717,7 +697,9 @@ pub async fn run_prepared_eval(
         Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
-            let provenance = args.running.provenance().await;
+            let mut provenance = args.running.provenance().await;
+            provenance.tags.extend(loaded.part.dataset_tags.iter().cloned());
+            let provenance = provenance.sanitize();
             let run = args.running.new_run(
                 suite,
                 provenance,

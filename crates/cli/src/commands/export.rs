@@ -10,7 +10,7 @@ use jurist_store::grades::{GradeFilter, GradeHead};
 use serde_json::json;
 
 use super::CommandOutcome;
-use super::grades::{GradeSource, keep_task, sources};
+use super::grade_sources::{GradeSource, keep_task, sources};
 use super::judging::wait_for;
 use super::store::{DatabaseArgs, project_of};
 use crate::render;

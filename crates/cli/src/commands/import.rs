@@ -90,6 +90,12 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
     read_foreign_results(values).with_context(|| format!("`{}`", path.display()))
 }
 
+/// The rows of a Parquet table; `None` for any other file.
+pub fn read_parquet_records(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
+    let is_table = path.extension().is_some_and(|extension| extension == "parquet");
+    if is_table { read_binary_file(path) } else { Ok(None) }
+}
+
 /// The records of an archive or a Parquet table, by the name of the file; `None` for any other file.
 fn read_binary_file(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();

@@ -5,12 +5,15 @@ mod alerts;
 mod align;
 mod cache;
 mod calibrate;
+mod candidate_scores;
 mod case_changes;
 mod check;
 mod checks;
 mod compare;
 mod completions;
 mod convert;
+mod criterion_ratings;
+mod dataset;
 mod diff;
 mod docs;
 mod doctor;
@@ -20,6 +23,7 @@ mod eval;
 mod export;
 mod gates;
 pub(crate) mod grade;
+mod grade_sources;
 mod grades;
 mod health;
 mod import;
@@ -39,6 +43,7 @@ mod presets;
 mod push;
 mod rank;
 mod connection;
+mod refused_programs;
 mod regrade;
 mod remote;
 mod report;
@@ -68,7 +73,7 @@ use clap::builder::Resettable;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity, closest};
-use jurist_core::dialect::{Dialect, ProjectSettings, VariableExpansion};
+use jurist_core::dialect::{Dialect, LoadedSuite, ProjectSettings, VariableExpansion};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, Monitor, Suite};
 use jurist_engine::bundle::Reading;
@@ -136,6 +141,7 @@ const BOOK_OF_COMMANDS: &[(&str, &str)] = &[
     ("compare", "runs"),
     ("completions", "install"),
     ("convert", "dialects"),
+    ("dataset", "how-to/datasets"),
     ("diff", "files"),
     ("doctor", "settings"),
     ("drift", "statistics"),
@@ -194,6 +200,7 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
             "import",
             "migrate",
             "trace",
+            "dataset",
             "export",
             "schema",
             "trust",
@@ -269,6 +276,7 @@ enum CliCommand {
     Alerts(alerts::AlertsArgs),
     Check(check::CheckArgs),
     Convert(convert::ConvertArgs),
+    Dataset(dataset::DatasetArgs),
     Import(import::ImportArgs),
     Migrate(migrate::MigrateArgs),
     Grade(grade::GradeArgs),
@@ -328,6 +336,7 @@ impl Cli {
             CliCommand::Alerts(args) => alerts::run_alerts_command(&args),
             CliCommand::Check(args) => check::run_check_command(&args),
             CliCommand::Convert(args) => convert::run_convert_command(&args),
+            CliCommand::Dataset(args) => dataset::run_dataset_command(&args),
             CliCommand::Import(args) => import::run_import_command(&args),
             CliCommand::Migrate(args) => migrate::run_migrate_command(&args),
             CliCommand::Grade(args) => grade::run_grade_command(&args),
@@ -394,6 +403,14 @@ fn load_suite_with_reading(
     options: LoadOptions,
 ) -> anyhow::Result<Option<(Suite, ProjectSettings, Reading)>> {
     let (loaded, reading) = load_suite_with_sources(path, options);
+    show_loaded_suite(loaded, reading)
+}
+
+/// Prints what is wrong with a suite, and returns it if nothing is.
+fn show_loaded_suite(
+    loaded: LoadedSuite,
+    reading: Reading,
+) -> anyhow::Result<Option<(Suite, ProjectSettings, Reading)>> {
     let not_advice = |diagnostic: &Diagnostic| diagnostic.severity != DiagnosticSeverity::Advice;
     let diagnostics: Vec<Diagnostic> =
         loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::CommandOutcome;
 use super::agree::{LevelName, format_measure};
+use super::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
 use super::grades::{
-    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, list_criteria,
-    read_grade_set, read_with_scales,
+    AnalysisOutputArgs, filter_by_criterion, list_criteria, read_grade_set, read_with_scales,
 };
 use super::reporting::printable_line;
 

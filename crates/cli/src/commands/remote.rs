@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -251,6 +252,16 @@ impl Remote {
         answer.map_err(|trouble| self.trouble(trouble))
     }
 
+    /// A file that the server sends.
+    pub async fn download(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        let sent = self.send_request(self.request(reqwest::Method::GET, path)).await;
+        let response = sent.map_err(|trouble| self.trouble(trouble))?;
+        match response.bytes().await {
+            Ok(bytes) => Ok(bytes.to_vec()),
+            Err(error) => Err(self.no_answer_error(error.into())),
+        }
+    }
+
     /// What the server answers to a body.
     pub async fn ask(
         &self,
@@ -337,6 +348,19 @@ impl Remote {
     fn no_answer_error(&self, error: anyhow::Error) -> anyhow::Error {
         error.context(format!("{} does not answer", self.url))
     }
+}
+
+/// As a part of a path or a query.
+pub fn encode_url_part(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }
 
 enum RemoteError {

@@ -409,7 +409,13 @@ pub fn format_run_summary(
         tally.deferred
     )];
     if let Some((rate, low, high)) = tally.pass_rate() {
-        parts.push(format!("pass rate {:.0} % ({:.0} to {:.0})", rate * 100.0, low * 100.0, high * 100.0));
+        // Cases without a verdict are not part of the rate.
+        let base = match tally.errors + tally.deferred {
+            0 => String::new(),
+            _ => format!(" of {}", tally.passed + tally.failed),
+        };
+        let [rate, low, high] = [rate, low, high].map(|share| 100.0 * share);
+        parts.push(format!("pass rate {rate:.0} %{base} ({low:.0} to {high:.0})"));
     }
     parts.extend(mean_run_score(run).map(|mean_run_score| format!("mean {mean_run_score:.2}")));
     parts.extend(format_run_cost(run).map(|cost| format!("cost {cost}")));

@@ -99,6 +99,8 @@ pub struct RunScope {
     pub is_selection: bool,
     /// Whether the run is shown and then forgotten.
     pub is_transient: bool,
+    /// Tags of the versions of datasets that it reads.
+    pub dataset_tags: Vec<String>,
 }
 
 /// How a run ended, and what of it was not graded.

@@ -235,10 +235,14 @@ fn render_spend_table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> St
     }
     let width =
         parts.iter().take(PARTS).map(|part| part.name.chars().count()).chain([name.len()]).max().unwrap_or(0);
-    let mut table = format!("\n\x1b[1m{name:width$}  {:>12}  {:>8}\x1b[0m\n", "spent", "calls");
-    for it in parts.iter().take(PARTS) {
-        let name = printable(&it.name);
-        table += &format!("{name:width$}  {:>12}  {:>8}\n", money(it.spent), it.n_calls);
+    let has_budgets = parts.iter().take(PARTS).any(|part| part.budget.is_some());
+    let head = if has_budgets { format!("  {:>12}", "budget") } else { String::new() };
+    let mut table = format!("\n\x1b[1m{name:width$}  {:>12}  {:>8}{head}\x1b[0m\n", "spent", "calls");
+    for part in parts.iter().take(PARTS) {
+        let name = printable(&part.name);
+        let budget = part.budget.as_ref().map(|budget| format!("  {budget:>12}"));
+        let budget = budget.unwrap_or_default();
+        table += &format!("{name:width$}  {:>12}  {:>8}{budget}\n", money(part.spent), part.n_calls);
     }
     if PARTS < parts.len() {
         table += &format!("and {} more\n", parts.len() - PARTS);
@@ -248,11 +252,14 @@ fn render_spend_table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> St
 
 #[cfg(test)]
 mod tests {
+    use jurist_server::monitor::MonitorBudgetView;
+
     use super::*;
 
     #[test]
     fn a_month_reads_at_a_glance() {
-        let part = |name: &str, spent: f64| PartShown { name: name.into(), spent, n_calls: 12 };
+        let part = |name: &str, spent: f64| PartShown { name: name.into(), spent, n_calls: 12, budget: None };
+        let budget = MonitorBudgetView { amount: 24.0, currency: "EUR".into(), rate: None };
         let shown = SpendShown {
             month: "2026-11".into(),
             elapsed: 1.0 / 3.0,
@@ -275,7 +282,7 @@ mod tests {
                 })
                 .collect(),
             purposes: vec![part("monitor", 20.0), part("run", 5.0)],
-            subjects: Vec::new(),
+            subjects: vec![PartShown { budget: Some(budget), ..part("desk", 20.0) }, part("run_1", 5.0)],
             judges: vec![part("openai/gpt-5-mini", 25.0)],
         };
         let plain = render_spend_page(&shown);
@@ -301,6 +308,10 @@ run             £4.00        12
 
 judge                     spent     calls
 openai/gpt-5-mini        £20.00        12
+
+run or monitor         spent     calls        budget
+desk                  £16.00        12        €24.00
+run_1                  £4.00        12
 "
         );
     }

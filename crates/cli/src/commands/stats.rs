@@ -18,10 +18,9 @@ use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
 use super::CommandOutcome;
-use super::grades::{
-    AnalysisOutputArgs, GradeSource, SourceGrade, ensure_one_task, no_grades, off_scale_note, open_sources,
-    parse_scale_ends, unit_of_value, unit_score,
-};
+use super::candidate_scores::{off_scale_note, parse_scale_ends, unit_of_value, unit_score};
+use super::grade_sources::{GradeSource, SourceGrade, ensure_one_task, no_grades, open_sources};
+use super::grades::AnalysisOutputArgs;
 use super::reporting::printable_line;
 use super::task_results::show_task_results;
 use crate::render;

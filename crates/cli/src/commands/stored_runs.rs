@@ -19,6 +19,7 @@ use jurist_server::annotate::{
 };
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::StoredLabel;
+use jurist_store::run_labels::StoredRunLabel;
 use jurist_store::runs::{NewRunResult, RunFilter, RunHead, runs_back};
 use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
@@ -249,6 +250,24 @@ impl StoredRuns {
         let id = self.find(name).await?;
         let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.load_run(*project, id).await?)
+    }
+
+    /// Labels of people for the cases of a stored run; a file has none.
+    pub async fn load_run_labels(&self, name: &str) -> anyhow::Result<Vec<StoredRunLabel>> {
+        if Path::new(name).is_file() {
+            return Ok(Vec::new());
+        }
+        let id = self.find(name).await?;
+        let ProjectStore { store, project } = self.project_store().await?;
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.run_labels(*project, id, after.as_ref(), PAGE).await?;
+            all.extend(page.items);
+            after = page.next;
+            if after.is_none() {
+                return Ok(all);
+            }
+        }
     }
 
     /// A run to compare a new one with: `latest` is the one before it, `previous` the one before that.

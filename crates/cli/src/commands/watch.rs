@@ -1,5 +1,4 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,8 +11,9 @@ use jurist_core::plan::{Plan, PlanUnit};
 use jurist_core::quantity::plural;
 use jurist_core::report::{reasons, variant_in_words};
 use jurist_core::run::Run;
-use jurist_core::suite::{Case, McpServer};
+use jurist_core::suite::{Case, McpServer, SetupProgram};
 use jurist_engine::load::{SuiteFiles, load_suite_with_sources};
+use serde::Serialize;
 use serde_json::Value as Json;
 use tokio::sync::watch;
 
@@ -394,9 +394,9 @@ fn fingerprint_units(
         let case = unit.cell.case().expect("it was filled when it was planned");
         let mut hasher = DefaultHasher::new();
         let server = case.server.as_ref().and_then(|name| servers.get(name));
-        hash_debug(&mut hasher, &(&case.candidate, &case.server, server, &case.targets, &case.agent));
-        hash_debug(&mut hasher, &(&case.workspace, &case.judge, &case.labels, unit.cell.judge()));
-        hash_debug(&mut hasher, &unit.cell.row());
+        hash_as_json(&mut hasher, &(&case.candidate, &case.server, server, &case.targets, &case.agent));
+        hash_as_json(&mut hasher, &(&case.workspace, &case.judge, &case.labels, unit.cell.judge()));
+        hash_as_json(&mut hasher, &unit.cell.row());
         case.rubric.version().as_str().hash(&mut hasher);
         let files = find_run_files(&case, server, project);
         for path in &files {
@@ -408,9 +408,8 @@ fn fingerprint_units(
     plan.units.iter().map(of_unit).collect()
 }
 
-/// Hashes everything that a value shows of itself. It is compared within one process only.
-fn hash_debug(hasher: &mut DefaultHasher, value: &impl Debug) {
-    format!("{value:?}").hash(hasher);
+fn hash_as_json(hasher: &mut DefaultHasher, value: &impl Serialize) {
+    serde_json::to_string(value).expect("a case is plain data").hash(hasher);
 }
 
 fn hash_files(paths: &BTreeSet<PathBuf>) -> BTreeMap<PathBuf, u64> {
@@ -430,7 +429,7 @@ fn hash_file(path: &Path) -> u64 {
 }
 
 /// Files that are read or started when a case is run: its trace, its workspace, and every file of the project that its
-/// targets, its server or the programs of its checks name.
+/// targets, its server, its setup programs or the programs of its checks name.
 fn find_run_files(case: &Case, server: Option<&McpServer>, project: &SuiteFiles) -> BTreeSet<PathBuf> {
     let mut texts: Vec<String> = Vec::new();
     if let Some(TraceSource::File(path)) = &case.candidate.trace {
@@ -446,6 +445,11 @@ fn find_run_files(case: &Case, server: Option<&McpServer>, project: &SuiteFiles)
             texts.extend(args.iter().cloned());
         }
     }
+    let workspace = case.workspace.as_ref().filter(|_| !case.candidate.is_given());
+    let suite_folder = project.folder.to_string_lossy();
+    let setup = workspace.into_iter().flat_map(|workspace| &workspace.setup);
+    let setup_words = setup.flat_map(|program| &program.command);
+    texts.extend(setup_words.map(|word| SetupProgram::fill_folders(word, "", &suite_folder)));
     if case.rubric.external_checks().next().is_some() {
         collect_texts(&case.rubric.to_json(), &mut texts);
     }
@@ -460,8 +464,8 @@ fn find_run_files(case: &Case, server: Option<&McpServer>, project: &SuiteFiles)
         .filter_map(|word| project.find(word).ok())
         .filter(|path| path.is_file())
         .collect();
-    let workspace = case.workspace.as_ref().filter(|_| !case.candidate.is_given());
-    if let Some(folder) = workspace.and_then(|workspace| project.find(&workspace.path).ok()) {
+    let folder = workspace.and_then(|workspace| workspace.path.as_deref());
+    if let Some(folder) = folder.and_then(|path| project.find(path).ok()) {
         collect_workspace_files(&folder, &mut files);
     }
     files

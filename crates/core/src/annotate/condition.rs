@@ -27,9 +27,14 @@ fn is_shown(schemes: &[Scheme], draft: &Draft, scheme: &Scheme, depth: usize) ->
     let Some(shown_when) = &scheme.shown_when else { return true };
     let holds = |condition: &AnswerCondition| {
         let source = schemes.iter().find(|one| one.name == condition.question);
-        let is_asked = source
-            .is_some_and(|source| 0 < depth && is_shown(schemes, draft, source, depth.saturating_sub(1)));
-        meets_test(&condition.test, draft.get(&condition.question).filter(|_| is_asked))
+        let asked =
+            source.filter(|source| 0 < depth && is_shown(schemes, draft, source, depth.saturating_sub(1)));
+        let Some(asked) = asked else { return meets_test(&condition.test, None, CheckBoxes::No) };
+        let boxes = match asked.kind {
+            SchemeKind::Choice { many: true, .. } => CheckBoxes::Yes,
+            _ => CheckBoxes::No,
+        };
+        meets_test(&condition.test, draft.get(&condition.question), boxes)
     };
     if shown_when.any {
         shown_when.conditions.iter().any(holds)
@@ -38,7 +43,14 @@ fn is_shown(schemes: &[Scheme], draft: &Draft, scheme: &Scheme, depth: usize) ->
     }
 }
 
-fn meets_test(test: &AnswerTest, answer: Option<&Answer>) -> bool {
+/// Whether a question has boxes to tick. There, nothing ticked is an answer; elsewhere it is an open question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CheckBoxes {
+    Yes,
+    No,
+}
+
+fn meets_test(test: &AnswerTest, answer: Option<&Answer>, boxes: CheckBoxes) -> bool {
     let given = answer.map(list_answer_texts).unwrap_or_default();
     let is_among = |values: &[String], case_sensitive: bool| {
         let is_same = |a: &str, b: &str| {
@@ -53,7 +65,10 @@ fn meets_test(test: &AnswerTest, answer: Option<&Answer>) -> bool {
     };
     match test {
         AnswerTest::Is { values, case_sensitive } => is_among(values, *case_sensitive),
-        AnswerTest::IsNot { values, case_sensitive } => !is_among(values, *case_sensitive),
+        // A question that is still open would otherwise show the next one, which its answer may hide again.
+        AnswerTest::IsNot { values, case_sensitive } => {
+            (boxes == CheckBoxes::Yes || !given.is_empty()) && !is_among(values, *case_sensitive)
+        }
         AnswerTest::Between { min, max } => is_within(*min, *max),
         AnswerTest::Outside { min, max } => number.is_some() && !is_within(*min, *max),
         AnswerTest::Answered => !given.is_empty(),
@@ -151,7 +166,7 @@ mod tests {
     #[test]
     fn tests_of_answers() {
         let likert = |value: Option<u32>| Answer::Likert { value };
-        let holds = |test: &AnswerTest, answer: &Answer| meets_test(test, Some(answer));
+        let holds = |test: &AnswerTest, answer: &Answer| meets_test(test, Some(answer), CheckBoxes::No);
         let between = AnswerTest::Between { min: Some(2.0), max: None };
         let outside = AnswerTest::Outside { min: Some(2.0), max: Some(4.0) };
         assert!(holds(&between, &likert(Some(2))) && !holds(&between, &likert(Some(1))));
@@ -160,8 +175,27 @@ mod tests {
         assert!(holds(&is(&["3", "4"]), &likert(Some(4))));
         let is_not = AnswerTest::IsNot { values: vec!["A".into()], case_sensitive: true };
         assert!(holds(&is_not, &chosen(&["a"])) && !holds(&is_not, &chosen(&["A"])));
-        assert!(meets_test(&is_not, None), "an open question is equal to nothing");
+        assert!(!meets_test(&is_not, None, CheckBoxes::No), "an open question has no answer yet");
+        assert!(meets_test(&is_not, None, CheckBoxes::Yes), "nothing ticked is an answer");
         assert!(holds(&AnswerTest::Answered, &chosen(&["a"])));
-        assert!(meets_test(&AnswerTest::Unanswered, None));
+        assert!(meets_test(&AnswerTest::Unanswered, None, CheckBoxes::No));
+    }
+
+    #[test]
+    fn a_question_after_is_not_waits_for_the_answer_of_the_other() {
+        let is_not = |label: &str| AnswerTest::IsNot { values: vec![label.into()], case_sensitive: false };
+        let why = SchemeKind::Text { multiline: true, placeholder: None };
+        let schemes = [
+            scheme("right", choice(&["Yes", "No"], false), None),
+            scheme("faults", choice(&["a", "b"], true), after("right", is_not("yes"))),
+            scheme("why", why, after("faults", is_not("a"))),
+        ];
+        let names = |draft: &Draft| {
+            list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&Draft::new()), ["right"]);
+        let answered = |label: &str| Draft::from([("right".to_owned(), chosen(&[label]))]);
+        assert_eq!(names(&answered("Yes")), ["right"]);
+        assert_eq!(names(&answered("No")), ["right", "faults", "why"], "no fault is ticked");
     }
 }

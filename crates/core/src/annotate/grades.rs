@@ -24,19 +24,9 @@ pub fn build_human_grades(
     for scheme in schemes {
         let Some(version) = rubrics.get(&scheme.name) else { continue };
         let grade = |criterion: &str, outcome: Outcome, comment: Option<&str>, evidence: &[Quote]| Grade {
-            format: FORMAT,
-            candidate: candidate.to_owned(),
-            rubric: Some(version.clone()),
-            criterion: criterion.to_owned(),
-            grader: Grader { kind: GraderKind::Human, name: person.to_owned(), configuration: None },
-            outcome,
             reason: Reason::new(comment.unwrap_or_default()),
             evidence: evidence.iter().map(evidence_of).collect(),
-            points: Vec::new(),
-            flags: Vec::new(),
-            spend: Spend::default(),
-            time: Some(time),
-            attempts: Vec::new(),
+            ..build_person_grade(person, Some(version), candidate, criterion, outcome, time)
         };
         match (&scheme.kind, draft.get(&scheme.name)) {
             (SchemeKind::Rubric { criteria, .. }, Some(Answer::Rubric { criteria: rated, .. })) => {
@@ -83,13 +73,33 @@ pub fn build_plain_grades(
         let kind = schemes.iter().find(|scheme| scheme.name == name).map(|scheme| &scheme.kind);
         kind.is_some_and(|kind| plain_question_kind(kind).is_some_and(|kind| kind.is_graded()))
     };
-    let grade = |rating: QuestionRating<'_>| Grade {
+    let grade = |rating: QuestionRating<'_>| {
+        let outcome = rating_outcome(&rating.rating, &rating.points, None);
+        build_person_grade(person, None, candidate, &rating.criterion, outcome, time)
+    };
+    collect_question_ratings(schemes, draft)
+        .into_iter()
+        .filter(|rating| is_plain(rating.scheme))
+        .map(grade)
+        .collect()
+}
+
+/// A grade by a person, or by people together, without a reason and without quotes. The grader is named `person`.
+pub fn build_person_grade(
+    person: &str,
+    rubric: Option<&RubricHash>,
+    candidate: &str,
+    criterion: &str,
+    outcome: Outcome,
+    time: Time,
+) -> Grade {
+    Grade {
         format: FORMAT,
         candidate: candidate.to_owned(),
-        rubric: None,
-        criterion: rating.criterion.clone(),
+        rubric: rubric.cloned(),
+        criterion: criterion.to_owned(),
         grader: Grader { kind: GraderKind::Human, name: person.to_owned(), configuration: None },
-        outcome: rating_outcome(&rating.rating, &rating.points, None),
+        outcome,
         reason: Reason::default(),
         evidence: Vec::new(),
         points: Vec::new(),
@@ -97,12 +107,7 @@ pub fn build_plain_grades(
         spend: Spend::default(),
         time: Some(time),
         attempts: Vec::new(),
-    };
-    collect_question_ratings(schemes, draft)
-        .into_iter()
-        .filter(|rating| is_plain(rating.scheme))
-        .map(grade)
-        .collect()
+    }
 }
 
 /// Which kind of plain question a scheme asks; `None` for rubrics, steps and verifications.

@@ -34,7 +34,9 @@ pub use dispute::{QuestionRating, collect_question_ratings, disagreement, list_q
 pub use export::{
     ExportedDecision, ExportedForm, export_cells, export_columns, form_to_json, form_to_json_line,
 };
-pub use grades::{build_human_grades, build_plain_grades, plain_question_kind, rating_unit};
+pub use grades::{
+    build_human_grades, build_person_grade, build_plain_grades, plain_question_kind, rating_unit,
+};
 pub use item::{RowLayout, ShownField, build_item, collect_judge_context, item_of_trace, with_steps};
 pub use results::{
     QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, compute_task_results,

@@ -2,7 +2,7 @@
 //!
 //! One table says where each tool keeps what; nothing else here knows a tool.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -234,8 +234,9 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     };
     let mut results =
         ForeignResults { tool: shape.tool, records: Vec::new(), grades: Vec::new(), left_out: Vec::new() };
+    let mut ids = HashSet::new();
     for (at, value) in values.iter().enumerate() {
-        shape.add(value, at, &mut results);
+        shape.add(value, at, &mut ids, &mut results);
     }
     Ok(results)
 }
@@ -260,13 +261,14 @@ fn find_first<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
 }
 
 impl ResultShape {
-    fn add(&self, value: &Value, at: usize, results: &mut ForeignResults) {
+    /// Adds a record and its grades. `ids` has the ids of the records so far.
+    fn add(&self, value: &Value, at: usize, ids: &mut HashSet<String>, results: &mut ForeignResults) {
         let id =
             find_first(value, self.id).map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
         let id = id.unwrap_or_else(|| format!("{}", at + 1));
         // Tools repeat a case in several epochs or for several targets.
-        let is_taken = |id: &str| results.records.iter().any(|record| record["id"] == id);
-        let id = if is_taken(&id) { format!("{id} ({})", at + 1) } else { id };
+        let id = if ids.contains(&id) { format!("{id} ({})", at + 1) } else { id };
+        ids.insert(id.clone());
         let parts = [
             ("input", self.task),
             ("response", self.response),

@@ -25,10 +25,11 @@ pub use render::{render_trace_for_judge, render_trace_for_person};
 pub(crate) use trace::as_arguments;
 pub use trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceSpan, TraceStep, Usage};
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Everything about a candidate that a file gives; what is missing is produced by running it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Candidate {
     pub input: Option<String>,
     /// The task as a conversation, instead of `input` or in addition to it.
@@ -45,7 +46,7 @@ pub struct Candidate {
 }
 
 /// Where a trace is to be had, in any format that [`read_trace`] understands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum TraceSource {
     File(String),
     Inline(Value),

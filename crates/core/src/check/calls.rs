@@ -454,15 +454,32 @@ impl ExpectedCall {
 /// A finding with the names of all calls, and with what is wrong about them.
 fn finding_about_calls(calls: &[Call<'_>], wrong: Option<String>) -> CheckFinding {
     let passed = wrong.is_none();
-    let names = call_names(calls);
-    CheckFinding::pass_or_fail(
-        passed,
-        match wrong {
-            None => names,
-            Some(wrong) if calls.is_empty() => format!("{wrong}; no tool was called"),
-            Some(wrong) => format!("{wrong} (calls: {names})"),
-        },
-    )
+    let comment = match wrong {
+        Some(wrong) => with_call_names(&wrong, calls),
+        None => call_names(calls),
+    };
+    CheckFinding::pass_or_fail(passed, comment)
+}
+
+/// A statement about calls, and the names of all calls.
+fn with_call_names(statement: &str, calls: &[Call<'_>]) -> String {
+    if calls.is_empty() {
+        format!("{statement}; no tool was called")
+    } else {
+        format!("{statement} (calls: {})", call_names(calls))
+    }
+}
+
+/// Says that no tool was called that must not be called; `None` if there is no such tool.
+fn describe_unused_tools(wanted: &[NameRequirement], calls: &[Call<'_>]) -> Option<String> {
+    let tools: Vec<String> =
+        wanted.iter().filter(|tool| tool.most == 0).map(|tool| format!("`{}`", tool.shown)).collect();
+    let verb = if tools.len() == 1 { "was" } else { "were" };
+    match calls {
+        _ if tools.is_empty() => None,
+        [] => Some("no tool was called".to_owned()),
+        calls => Some(with_call_names(&format!("{} {verb} not called", tools.join(", ")), calls)),
+    }
 }
 
 impl NameRequirement {
@@ -478,6 +495,9 @@ impl NameRequirement {
                 times(count),
                 self.least
             )),
+            _ if self.most == 0 && 0 < count => {
+                Some(format!("`{}` must not be called and was called {}", self.shown, times(count)))
+            }
             _ if self.most < count => {
                 Some(format!("`{}` was called {}, at most {} allowed", self.shown, times(count), self.most))
             }
@@ -538,7 +558,7 @@ impl CallCheck {
                     value: n_steps.into(),
                     ..CheckFinding::pass_or_fail(
                         (wanted.least..=wanted.most).contains(&n_steps),
-                        counts.describe(),
+                        counts.describe(roles),
                     )
                 }
             }
@@ -569,7 +589,12 @@ impl CallCheck {
             }
             Self::F1 { names, least } => score_call_f1(calls, names, *least),
             Self::Used { wanted } => {
-                finding_about_calls(calls, wanted.iter().find_map(|wanted| wanted.explain_count(calls)))
+                let wrong = wanted.iter().find_map(|wanted| wanted.explain_count(calls));
+                // The names of other tools say nothing about a tool that must not be called.
+                match describe_unused_tools(wanted, calls).filter(|_| wrong.is_none()) {
+                    Some(unused) => CheckFinding::pass_or_fail(true, unused),
+                    None => finding_about_calls(calls, wrong),
+                }
             }
             Self::Sequence { names, exact } => {
                 let mut rest = calls.iter();
@@ -708,15 +733,20 @@ impl StepCounts {
         self.tool_calls + self.replies + self.reasoning_texts
     }
 
-    /// In words, such as `2 steps (1 tool call, 1 reply)`.
-    fn describe(&self) -> String {
+    /// In words, such as `2 steps (1 tool call, 1 reply)`, or `0 tool calls` where only one kind counts.
+    fn describe(&self, kinds: &[String]) -> String {
         let replies =
             if self.replies == 1 { "1 reply".to_owned() } else { format!("{} replies", self.replies) };
-        let parts = [
-            (self.tool_calls, plural(self.tool_calls, "tool call")),
-            (self.replies, replies),
-            (self.reasoning_texts, plural(self.reasoning_texts, "reasoning text")),
-        ];
+        let tool_calls = plural(self.tool_calls, "tool call");
+        let reasoning_texts = plural(self.reasoning_texts, "reasoning text");
+        match kinds {
+            [kind] if kind == "message" => return replies,
+            [kind] if kind == "reasoning" => return reasoning_texts,
+            [_] => return tool_calls,
+            _ => {}
+        }
+        let parts =
+            [(self.tool_calls, tool_calls), (self.replies, replies), (self.reasoning_texts, reasoning_texts)];
         let parts: Vec<String> = parts.into_iter().filter(|(n, _)| 0 < *n).map(|(_, text)| text).collect();
         let steps = plural(self.total(), "step");
         if parts.is_empty() { steps } else { format!("{steps} ({})", parts.join(", ")) }

@@ -12,6 +12,7 @@ mod json;
 mod limits;
 mod matching;
 mod max_score;
+mod meteor;
 mod overlap;
 mod refusal;
 mod similarity;

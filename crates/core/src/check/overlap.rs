@@ -1,8 +1,9 @@
-//! How much of one text is in another, word by word: ROUGE-N, BLEU and GLEU.
+//! How much of one text is in another, word by word: ROUGE-N, BLEU, GLEU and METEOR.
 
 use std::collections::HashMap;
 
 use super::limits::MAX_GRAM;
+use super::meteor::{MeteorWeights, meteor};
 use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 
 #[derive(Debug)]
@@ -10,6 +11,7 @@ pub(super) enum Overlap {
     Rouge { to: Option<String>, n: usize, is_f1: bool, least: Option<f64> },
     Bleu { to: Vec<String>, least: Option<f64> },
     Gleu { to: Vec<String>, least: Option<f64> },
+    Meteor { to: Vec<String>, weights: MeteorWeights, least: Option<f64> },
 }
 
 /// BLEU looks at runs of up to so many words.
@@ -26,12 +28,16 @@ pub(super) fn compile_overlap_check(params: &Params<'_>) -> Result<Option<Overla
             let is_f1 = params.word("measure", &[("recall", false), ("f1", true)], false)?;
             Overlap::Rouge { to: params.text("value")?, n: n as usize, is_f1, least }
         }
-        name @ ("bleu" | "gleu") => {
+        name @ ("bleu" | "gleu" | "meteor") => {
             let to = match params.get("value") {
                 Some(serde_json::Value::String(text)) => vec![text.clone()],
                 _ => params.texts("value")?,
             };
-            if name == "bleu" { Overlap::Bleu { to, least } } else { Overlap::Gleu { to, least } }
+            match name {
+                "bleu" => Overlap::Bleu { to, least },
+                "gleu" => Overlap::Gleu { to, least },
+                _ => Overlap::Meteor { to, weights: MeteorWeights::read(params)?, least },
+            }
         }
         _ => return Ok(None),
     }))
@@ -103,6 +109,17 @@ impl Overlap {
                 let scores = texts.iter().map(|text| gleu(&candidate, &split_at_blanks(text)));
                 let score = scores.fold(0.0, f64::max);
                 (score, least, format!("GLEU {score:.4}"))
+            }
+            Self::Meteor { to, weights, least } => {
+                let texts: Vec<String> =
+                    if to.is_empty() { reference().into_iter().collect() } else { to.clone() };
+                if texts.is_empty() {
+                    return CheckFinding::without_score("there is no reference to compare with");
+                }
+                let candidate = split_at_blanks(&response);
+                let scores = texts.iter().map(|text| meteor(&candidate, &split_at_blanks(text), *weights));
+                let score = scores.fold(0.0, f64::max);
+                (score, least, format!("METEOR {score:.4}"))
             }
             Self::Bleu { to, least } => {
                 let texts: Vec<String> =

@@ -62,6 +62,11 @@ fn the_string_family_is_what_it_says() {
     assert_eq!(run("contains-json", json!({ "required": ["a"] }), r#"see {"b": 1} and {"a": 2}"#), Some(1.0));
     assert_eq!(run("word-count", json!({ "min": 2, "max": 3 }), "one two three four"), Some(0.0));
     assert_eq!(run("levenshtein", json!("kitten"), "sitting"), Some(1.0));
+    // As in JavaScript, `$` is the end of the text; in Python it may stand before a last line break.
+    assert_eq!(run("regex", json!("^Lima$"), "Lima\n"), Some(0.0));
+    assert_eq!(run("regex", json!("^Lima\n$"), "Lima\n"), Some(1.0));
+    let python = finding("regex_match", &json!({ "pattern": "^Lima$" }), &json!("Lima\n"), &Value::Null);
+    assert_eq!(python.score, Some(1.0));
 }
 
 #[test]
@@ -195,8 +200,37 @@ fn steps_are_tool_calls_replies_and_reasoning_of_the_agent() {
     };
     check(json!({ "max": 3 }), 1.0, "3 steps (1 tool call, 1 reply, 1 reasoning text)");
     check(json!({ "max": 2 }), 0.0, "3 steps (1 tool call, 1 reply, 1 reasoning text)");
-    check(json!({ "type": "tool", "max": 1 }), 1.0, "1 step (1 tool call)");
-    check(json!({ "type": "tool", "name": "search", "max": 0 }), 1.0, "0 steps");
+    check(json!({ "type": "tool", "max": 1 }), 1.0, "1 tool call");
+    check(json!({ "type": "tool", "name": "search", "max": 0 }), 1.0, "0 tool calls");
+    check(json!({ "type": "message", "max": 0 }), 0.0, "1 reply");
+}
+
+#[test]
+fn a_tool_that_must_not_be_called_is_named() {
+    let check = |made: &[&str], value: Value, score: f64, comment: &str| {
+        let made: Vec<(&str, Value)> = made.iter().map(|name| (*name, json!({}))).collect();
+        let found = finding("trajectory:tool-used", &json!({ "value": value }), &calls(&made), &Value::Null);
+        assert_eq!((found.score, found.comment.as_str()), (Some(score), comment));
+    };
+    let never = || json!({ "name": "book", "max": 0 });
+    check(&["search"], never(), 1.0, "`book` was not called (calls: search)");
+    check(&["book"], never(), 0.0, "`book` must not be called and was called 1 time (calls: book)");
+    check(&["search"], json!("search"), 1.0, "search");
+    check(&["search"], json!("book"), 0.0, "`book` was not called (calls: search)");
+    let chat = json!([{ "role": "user", "content": "Hi" }, { "role": "assistant", "content": "Hello" }]);
+    let found = finding("trajectory:tool-used", &json!({ "value": never() }), &chat, &Value::Null);
+    assert_eq!((found.score, found.comment.as_str()), (Some(1.0), "no tool was called"));
+}
+
+#[test]
+fn the_end_of_a_text_that_is_wrong_is_shown() {
+    let comment = |kind: &str, wanted: &str, text: &str| {
+        finding(kind, &json!({ "value": wanted }), &json!(text), &Value::Null).comment
+    };
+    assert_eq!(comment("starts-with", "HELLO", "Hello there"), "begins with `Hello`, not with `HELLO`");
+    assert_eq!(comment("starts-with", "Hello", "Hello there"), "begins with `Hello`");
+    assert_eq!(comment("ends-with", ".", "No!\n"), "ends with `!`, not with `.`");
+    assert_eq!(comment("ends-with", ".", " "), "the output is empty and does not end with `.`");
 }
 
 #[test]
@@ -223,6 +257,15 @@ fn overlap_and_bounds_are_what_they_say() {
     let by_hand =
         (1.0 - 6.0 / 5.0_f64).exp() * (1.0 * (3.0 / 4.0) * (2.0 / 3.0) * (1.0 / 2.0_f64)).powf(0.25);
     assert!((run("bleu", json!({}), "the cat sat on mat").score.unwrap() - by_hand).abs() < 1e-12);
+    // By hand: of 5 words 4 match ("cats" and "mats" by their stems), no two of them in the same order.
+    let mean = (4.0 / 5.0) * (4.0 / 6.0) / (0.9 * 4.0 / 5.0 + 0.1 * 4.0 / 6.0);
+    let meteor = run("meteor", json!({}), "the cats sitting on mats").score.unwrap();
+    assert!((meteor - 0.5 * mean).abs() < 1e-12, "{meteor}");
+    let same = run("meteor", json!({}), "The cat sat on the mat.").score.unwrap();
+    assert!((same - (1.0 - 0.5 / 216.0)).abs() < 1e-12, "{same}");
+    assert_eq!(run("meteor", json!({ "value": ["dogs bark", "a bird"] }), "fish").score, Some(0.0));
+    let unordered = run("meteor", json!({ "gamma": 0 }), "on the mat sat the cat").score.unwrap();
+    assert!((unordered - 1.0).abs() < 1e-12, "{unordered}");
     assert_eq!(run("numeric-range", json!({ "min": 1, "max": 2 }), "1.5").score, Some(1.0));
     assert_eq!(run("numeric-range", json!({ "max": 2 }), "two").score, Some(0.0));
     assert_eq!(run("length", json!({ "max": 3 }), "äöü").score, Some(1.0));

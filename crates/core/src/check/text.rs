@@ -56,12 +56,11 @@ pub(super) enum Pattern {
     Linear {
         regex: Regex,
         is_large: bool,
+        /// Whether `$` also matches before a last line break, as in Python; in JavaScript and Rust it does not.
+        is_python: bool,
     },
     /// With look-around and back references, and a limit on steps.
-    Backtracking {
-        regex: Box<fancy_regex::Regex>,
-        flags: String,
-    },
+    Backtracking { regex: Box<fancy_regex::Regex>, flags: String },
 }
 
 /// What a length is counted in.
@@ -177,10 +176,11 @@ fn compile_pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Patte
             .size_limit(size_limit)
             .build()
     };
+    let is_python = params.name() == "regex_match";
     if let Ok(regex) = build(LARGE_PATTERN) {
-        return Ok(Pattern::Linear { regex, is_large: false });
+        return Ok(Pattern::Linear { regex, is_large: false, is_python });
     }
-    build(1 << 20).map(|regex| Pattern::Linear { regex, is_large: true }).map_err(|error| {
+    build(1 << 20).map(|regex| Pattern::Linear { regex, is_large: true, is_python }).map_err(|error| {
         let reason = error.to_string();
         params.bad(name, reason.lines().last().unwrap_or_default().trim_start_matches("error: "))
     })
@@ -217,9 +217,9 @@ impl Pattern {
         }
         let max_steps = backtracking_steps(text.len());
         let matches = match self {
-            // In other engines `$` also matches before a last line break.
-            Self::Linear { regex, .. } => {
-                Ok(regex.is_match(text) || text.strip_suffix('\n').is_some_and(|rest| regex.is_match(rest)))
+            Self::Linear { regex, is_python, .. } => {
+                let before_break = text.strip_suffix('\n').filter(|_| *is_python);
+                Ok(regex.is_match(text) || before_break.is_some_and(|rest| regex.is_match(rest)))
             }
             Self::Backtracking { regex, .. } if MAX_STEPS <= max_steps => regex.is_match(text),
             Self::Backtracking { flags, .. } => {
@@ -242,6 +242,25 @@ impl Pattern {
             Self::Backtracking { .. } => MAX_BACKTRACKING_BYTES,
         }
     }
+}
+
+/// Characters of the output's beginning or end that are shown at most.
+const MAX_EDGE: usize = 40;
+
+/// How an output begins or ends, and what is expected there.
+fn describe_edge(output: &str, wanted: &str, at_end: bool, passed: bool) -> String {
+    let verb = if at_end { "end" } else { "begin" };
+    if passed {
+        return format!("{verb}s with `{wanted}`");
+    }
+    let output = output.trim();
+    if output.is_empty() {
+        return format!("the output is empty and does not {verb} with `{wanted}`");
+    }
+    let n_shown = wanted.trim().chars().count().clamp(1, MAX_EDGE);
+    let n_skipped = if at_end { output.chars().count().saturating_sub(n_shown) } else { 0 };
+    let found: String = output.chars().skip(n_skipped).take(n_shown).collect();
+    format!("{verb}s with `{}`, not with `{wanted}`", found.replace(char::is_whitespace, " "))
 }
 
 impl TextCheck {
@@ -308,10 +327,7 @@ impl TextCheck {
                 } else {
                     output.trim_start().starts_with(text.trim_start())
                 };
-                CheckFinding::pass_or_fail(
-                    passed,
-                    format!("{} `{text}`", if *at_end { "the end against" } else { "the beginning against" }),
-                )
+                CheckFinding::pass_or_fail(passed, describe_edge(&output, text, *at_end, passed))
             }
             Self::Pattern(pattern) => pattern.run(&text_of_output(output)),
             Self::Distance { to, most } => {

@@ -84,6 +84,9 @@ pub enum ReadError {
     /// Than this many bytes.
     #[error("it is larger than {} MiB", .0 >> 20)]
     TooLarge(usize),
+    /// A dataset, where a file is only looked at.
+    #[error("its rows are known only in a run")]
+    Unresolved,
     #[error("{0}")]
     Other(String),
 }

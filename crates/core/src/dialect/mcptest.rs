@@ -199,6 +199,14 @@ fn read_expectation(fields: &MappingReader<'_>) -> Option<(ResultPart, Criterion
         return None;
     };
     let value = match *check {
+        "is-json" if is_text_schema(&entry.value) => {
+            cx.report(
+                Diagnostic::error(Code::Unsupported, entry.key_span, "a schema for text is not supported")
+                    .note("a schema is compared with the JSON that the text holds")
+                    .help("use `exact`, `contains` or `regex`"),
+            );
+            return None;
+        }
         "is-json" => cx.json(&entry.value),
         _ => Json::from(cx.plain_text(&entry.value, "matcher")?),
     };
@@ -212,6 +220,11 @@ fn read_expectation(fields: &MappingReader<'_>) -> Option<(ResultPart, Criterion
         return None;
     }
     Some((*part, Criterion::new(entry.key.clone(), "", CriterionKind::Check(method))))
+}
+
+/// Whether a schema describes the text itself, and not JSON in it.
+fn is_text_schema(schema: &SourceNode) -> bool {
+    schema.get("type").and_then(SourceNode::text) == Some("string")
 }
 
 fn checked_method(name: &str, params: Json) -> GradingMethod {
@@ -284,12 +297,16 @@ mod tests {
     fn what_cannot_be_expected_is_named() {
         let loaded = load(&format!(
             "{SERVERS}tools:\n  - name: a\n    server: nots\n    tool: search\n    \
-             expect: [{{target: result.content, matcher: {{schema: {{}}}}}}, {{target: result.text, matcher: {{like: x}}}}]\n"
+             expect: [{{target: result.content, matcher: {{schema: {{}}}}}}, {{target: result.text, matcher: {{like: x}}}}, \
+             {{target: result.text, matcher: {{schema: {{type: string}}}}}}]\n"
         ));
         let all = messages(&loaded).join("\n");
-        for part in
-            ["no server `nots`", "`result.content` is not supported", "the matcher `like` is not supported"]
-        {
+        for part in [
+            "no server `nots`",
+            "`result.content` is not supported",
+            "the matcher `like` is not supported",
+            "a schema for text is not supported",
+        ] {
             assert!(all.contains(part), "{part} is not in {all}");
         }
         assert!(loaded.suite.is_none());

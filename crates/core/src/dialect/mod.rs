@@ -26,6 +26,7 @@ pub use context::{
     ProjectEnvironment, ReadError, ScriptAnswer, ScriptCall, ScriptSource, VariableExpansion, refuse_scripts,
 };
 pub use mcptest::MCP_TOOL;
+pub use rows::{DATA_REPLACEMENT, DATASET_PREFIX};
 pub use settings::{
     CustomVendor, DeferPolicy, MailSecurity, MailSettings, ModelPrice, NetworkSettings, PROTOCOLS,
     ProjectSettings, RateLimitSettings, SettingsFile,

@@ -4,14 +4,27 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::context::{Context, tidy, unreadable};
+use super::context::{Context, ReadError, tidy, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceNode, SourceSpan};
 use crate::suite::{CompactRow, Data, DataRow, RowFile, RowStorage};
 
-/// The rows of the file, or of every file the pattern matches, in order.
+/// What stands before the name of a dataset, where the path of a data file may stand as well.
+pub const DATASET_PREFIX: &str = "dataset:";
+
+/// A file whose text is the path of the rows that replace the `data` of every case. It exists only where a caller
+/// replaces them.
+pub const DATA_REPLACEMENT: &str = "<data>";
+
+/// The rows of the file, or of every file the pattern matches, in order; or those of a dataset.
 pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<Data> {
-    let written = cx.path(node, "data")?;
+    let written = match (cx.world.read)(Path::new(DATA_REPLACEMENT)) {
+        Ok(replacement) => replacement.to_string(),
+        Err(_) => cx.path(node, "data")?,
+    };
+    if written.starts_with(DATASET_PREFIX) {
+        return read_rows_of_dataset(cx, written, node.span);
+    }
     let path = written.as_str();
     let before = cx.n_errors();
     let files: Vec<FileId> = if path.contains(['*', '?', '[']) {
@@ -32,6 +45,33 @@ pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<Data
         cx.error(Code::Empty, node.span, format!("`{path}` holds no rows"));
     }
     Some(data)
+}
+
+/// The rows of a dataset, which the caller looks up.
+fn read_rows_of_dataset(cx: &Context<'_>, reference: String, span: SourceSpan) -> Option<Data> {
+    let path = Path::new(&reference);
+    let known = cx.sources.borrow().find(path);
+    let file = match known {
+        Some(file) => file,
+        None => match (cx.world.read)(path) {
+            Ok(text) => cx.sources.borrow_mut().add(path, text),
+            Err(ReadError::Unresolved) => {
+                let message = format!("the rows of `{reference}` are known only in a run");
+                cx.report(Diagnostic::warning(Code::Unsupported, span, message));
+                return None;
+            }
+            Err(error) => {
+                cx.report(unreadable(&error, path, span));
+                return None;
+            }
+        },
+    };
+    let rows: Vec<CompactRow> = jsonl(cx, file);
+    if rows.is_empty() {
+        cx.error(Code::Empty, span, format!("`{reference}` holds no rows"));
+    }
+    let files = vec![RowFile { path: reference.as_str().into(), first_row: 0 }];
+    Some(Data { path: reference, rows, files })
 }
 
 /// The files that a pattern matches, sorted; none is an error at `span`.

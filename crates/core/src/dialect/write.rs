@@ -8,7 +8,7 @@ use crate::source::Tree;
 use crate::suite::{
     AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls,
     Case, CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, MatrixPrompt, McpServer, Monitor,
-    MonitorFilter, Scheme, SchemeKind, ShowCondition, Suite, TieBreak, Trajectory,
+    MonitorFilter, Scheme, SchemeKind, SetupProgram, ShowCondition, Suite, TieBreak, Trajectory, Workspace,
 };
 
 /// The native form of any suite.
@@ -64,13 +64,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
         .maybe("server", case.server.as_deref())
         .maybe("targets", non_empty_items(targets))
         .maybe("agent", (case.agent != suite.agent).then(|| agent_to_tree(&case.agent)))
-        .maybe(
-            "workspace",
-            case.workspace.as_ref().map(|workspace| match &workspace.git {
-                None => Tree::from(&workspace.path),
-                Some(git) => Tree::map().with("path", &workspace.path).with("git", git),
-            }),
-        )
+        .maybe("workspace", case.workspace.as_ref().map(workspace_to_tree))
         .maybe("data", case.data.as_ref().map(|data| data.path.as_str()))
         .maybe("prompt", candidate.input.as_deref())
         .maybe("messages", non_empty_items(messages))
@@ -134,6 +128,34 @@ fn rubric_to_tree(rubric: &Rubric, suite: &Suite) -> Tree {
     match (rubric.text(), &tree) {
         (Some(text), Tree::Map(entries)) if entries.len() == 1 && !text.starts_with("file://") => text.into(),
         _ => tree,
+    }
+}
+
+fn workspace_to_tree(workspace: &Workspace) -> Tree {
+    match (&workspace.path, &workspace.git, workspace.setup.as_slice()) {
+        (Some(path), None, []) => path.into(),
+        (path, git, setup) => {
+            let tree = Tree::map().maybe("path", path.as_deref()).maybe("git", git.as_deref());
+            match setup {
+                [] => tree,
+                [only] => tree.with("setup", setup_program_to_tree(only)),
+                several => {
+                    let programs = several.iter().map(setup_program_to_tree).collect();
+                    tree.with("setup", Tree::List(programs))
+                }
+            }
+        }
+    }
+}
+
+/// The words of a program alone if it starts in the copy with the usual time limit.
+fn setup_program_to_tree(program: &SetupProgram) -> Tree {
+    let words: Tree = program.command.clone().into();
+    match (&program.cwd, program.timeout) {
+        (None, None) => words,
+        (cwd, timeout) => {
+            Tree::map().with("command", words).maybe("cwd", cwd.as_deref()).maybe("timeout", timeout)
+        }
     }
 }
 

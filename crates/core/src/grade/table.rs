@@ -94,6 +94,9 @@ pub fn read_labels_table(
     let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let header = read_column_names(&mut reader)?;
+    if header.is_empty() {
+        return Ok(GradeTable::default());
+    }
     check_delimiter(&header, delimiter)?;
     let names = reader.headers().map_err(bad)?.iter().map(|name| name.trim().to_owned()).collect();
     let rows = reader.records().collect::<Result<Vec<StringRecord>, _>>().map_err(bad)?;

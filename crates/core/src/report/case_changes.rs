@@ -232,7 +232,7 @@ impl CaseSide {
 }
 
 /// The answer, or the diff where the candidate is one; `None` where the run was stored without what was graded.
-fn stored_answer(result: &CaseResult) -> Option<&str> {
+pub fn stored_answer(result: &CaseResult) -> Option<&str> {
     let answer = result.material.answer();
     let diff = result.material.diff.as_deref().unwrap_or_default();
     [answer, diff].into_iter().find(|text| !text.is_empty())

@@ -1,7 +1,10 @@
 //! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
 
-use super::outcome_text::{collect_grader_statements, figure_lines, run_duration_seconds};
-use super::{RunTally, case_notes, finding, format_run_cost, markdown, short_verdict_grounds};
+use super::outcome_text::{format_known_cost, run_duration_seconds};
+use super::{
+    Rubrics, RunTally, case_notes, finding, format_native_score, format_run_cost, join_grader_names,
+    markdown, parse_run_rubrics, reasons,
+};
 use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
@@ -13,8 +16,9 @@ const PAGE: usize = 1024 * 1024 - 200;
 /// Commands to the runner, a line each. Failed cases and grader errors are errors. A deferred case is an error if it makes
 /// the exit code of the command non-zero, and a notice otherwise.
 pub(super) fn render_github_annotations(run: &Run, no_defer: bool) -> String {
-    let mut out: String =
-        run.results.iter().filter_map(|result| render_case_annotation(run, &result, no_defer)).collect();
+    let rubrics = parse_run_rubrics(run);
+    let annotate = |result: CaseResult| render_case_annotation(run, &rubrics, &result, no_defer);
+    let mut out: String = run.results.iter().filter_map(annotate).collect();
     let tally = RunTally::of(run);
     let cost = format_run_cost(run).map(|cost| format!(" Cost {cost}.")).unwrap_or_default();
     let took = run_duration_seconds(run)
@@ -52,20 +56,26 @@ pub fn render_github_summary(run: &Run, compared: Option<&Comparison>) -> String
     )
 }
 
-fn render_case_annotation(run: &Run, result: &CaseResult, no_defer: bool) -> Option<String> {
+fn render_case_annotation(
+    run: &Run,
+    rubrics: &Rubrics,
+    result: &CaseResult,
+    no_defer: bool,
+) -> Option<String> {
     let kind = match result.verdict.status {
         VerdictStatus::Pass => return None,
         VerdictStatus::Deferred if !no_defer && !is_over_budget(result) => "notice",
         VerdictStatus::Fail | VerdictStatus::Error | VerdictStatus::Deferred => "error",
     };
-    let said = collect_grader_statements(run, result)
+    let findings = finding::list_case_findings(run, result);
+    let quotes =
+        findings.iter().flat_map(finding::CriterionFinding::quotes).map(|quote| format!("  {quote}"));
+    let lines: Vec<String> = reasons(run, result)
         .into_iter()
-        .flat_map(|grader_statement| grader_statement.lines());
-    let lines: Vec<String> = short_verdict_grounds(run, result)
-        .into_iter()
+        .chain(quotes)
         .chain(case_notes(result))
-        .chain(figure_lines(run, result))
-        .chain(said)
+        .chain([describe_case_figures(run, rubrics, result)])
+        .filter(|line| !line.is_empty())
         .collect();
     let location = finding::find_case_location(run, result);
     let line = location.as_ref().and_then(|location| location.line).map(|n| n.to_string());
@@ -73,6 +83,21 @@ fn render_case_annotation(run: &Run, result: &CaseResult, no_defer: bool) -> Opt
     properties.extend(location.as_ref().map(|location| ("file", location.file.as_str())));
     properties.extend(line.as_deref().map(|line| ("line", line)));
     Some(format_workflow_command(kind, &properties, &lines.join("\n")))
+}
+
+/// The verdict of a case, its score on the author's scale, pass mark, graders and cost, in a line.
+fn describe_case_figures(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> String {
+    let verdict = Some(format!("verdict {}", result.verdict.status.as_str()));
+    let native = format_native_score(result, rubrics.get(&result.rubric));
+    let score = result.verdict.score.map(|score| match &native {
+        Some(native) => format!("score {native} ({score:.2})"),
+        None => format!("score {score:.2}"),
+    });
+    let mark = run.shown_pass_mark(&result.rubric).map(|mark| format!("pass mark {mark:.2}"));
+    let graders = Some(join_grader_names(result)).filter(|names| !names.is_empty());
+    let graders = graders.map(|names| format!("graded by {names}"));
+    let cost = format_known_cost(result.spend).map(|cost| format!("cost {cost}"));
+    [verdict, score, mark, graders, cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Whether the case was not graded because the budget was used up, for which the command has an exit code of its own.

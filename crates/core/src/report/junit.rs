@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::outcome_text::{case_figures, collect_grader_statements, format_known_cost, run_duration_seconds};
-use super::{RunTally, case_notes, finding, reasons, short_verdict_grounds};
+use super::outcome_text::{case_figures, collect_grader_statements, run_duration_seconds};
+use super::{RunTally, case_notes, finding, format_run_cost, reasons, short_verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 
@@ -58,12 +58,11 @@ pub(super) fn render_junit_report(run: &Run) -> String {
 /// What holds for the whole run.
 fn write_junit_properties(out: &mut String, run: &Run) {
     let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::RubricHash::as_str).collect();
-    let cost = format_known_cost(run.spend);
     let not_graded = NotGraded::of(run).map(|not_graded| not_graded.statement);
     let found = [
         ("run", Some(run.id.to_string())),
         ("rubrics", Some(rubrics.join(" "))),
-        ("cost", cost),
+        ("cost", format_run_cost(run)),
         ("not_graded", not_graded),
         ("branch", run.provenance.branch.clone()),
         ("commit", run.provenance.commit.clone()),

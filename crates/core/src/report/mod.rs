@@ -26,7 +26,7 @@ mod word_diff;
 
 pub use case_changes::{
     CaseChange, CaseChanges, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, ChangePlace,
-    CriterionAnswer, CriterionChange, find_case_changes, list_case_changes,
+    CriterionAnswer, CriterionChange, find_case_changes, list_case_changes, stored_answer,
 };
 pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;

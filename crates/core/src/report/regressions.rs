@@ -21,7 +21,9 @@ pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
     }
     if !undecided.is_empty() {
         let names = list_names(undecided.iter().map(describe_undecided));
-        lines.push(format!("{} passed before and undecided now: {names}", plural(undecided.len(), "case")));
+        let verb = if undecided.len() == 1 { "has" } else { "have" };
+        let n = plural(undecided.len(), "case");
+        lines.push(format!("{n} passed before and {verb} no verdict now: {names}"));
     }
     if !flaky.is_empty() {
         let names = list_names(flaky.iter().cloned());

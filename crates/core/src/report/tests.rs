@@ -275,8 +275,9 @@ fn every_format_tells_the_figures_the_reason_and_the_quote() {
         for part in ["said so", "0.25", "m1", "0.0015"] {
             assert!(text.contains(part), "{name} lacks {part}: {text}");
         }
-        // A page for people has no hash.
-        assert_eq!(text.contains(&version), format != ReportFormat::Markdown, "{name}: {text}");
+        // Pages and annotations are for people and have no hash.
+        let is_for_people = matches!(format, ReportFormat::Markdown | ReportFormat::Github);
+        assert_eq!(text.contains(&version), !is_for_people, "{name}: {text}");
         // The run itself has the whole rubric, which leaves out a pass mark that is the usual one.
         assert!(format == ReportFormat::Json || text.contains("0.7"), "{name}: {text}");
     }
@@ -397,6 +398,36 @@ fn a_failure_lists_what_caused_it() {
     let (text, n_findings) = render_failure(0.6);
     assert!(text.contains("a: 0.75") && text.contains("b: 0.00") && !text.contains("c: 1.00"), "{text}");
     assert_eq!(n_findings, 2);
+}
+
+#[test]
+fn an_annotation_has_the_failed_criteria_and_a_rounded_score() {
+    let scored = |unit: f64| Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
+    let mut run = hostile("x");
+    run.results.change(|_, result| {
+        result.verdict.score = Some(0.416_666_7);
+        result.grades[0].outcome = scored(0.416_666_7);
+        let first = result.grades[0].clone();
+        result.grades.push(Grade { criterion: "met".to_owned(), outcome: scored(1.0), ..first });
+    });
+    let github = render_report(ReportFormat::Github, &run);
+    let annotation = github.lines().next().unwrap();
+    assert!(annotation.contains("::a: 0.42 — x%0A"), "{annotation}");
+    assert!(
+        annotation.ends_with("%0Averdict fail, score 0.42, pass mark 0.70, graded by m1, cost $0.0015"),
+        "{annotation}"
+    );
+    assert!(!annotation.contains("met"), "{annotation}");
+}
+
+#[test]
+fn the_cost_of_a_run_is_the_same_in_all_reports() {
+    let mut run = run();
+    run.spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
+    // The judge of the failed case has no price.
+    let junit = render_report(ReportFormat::Junit, &run);
+    assert!(junit.contains("<property name=\"cost\" value=\"not known\"/>"), "{junit}");
+    assert!(render_report(ReportFormat::Github, &run).contains("Cost not known."));
 }
 
 #[test]

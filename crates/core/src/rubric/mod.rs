@@ -260,7 +260,7 @@ impl EvidenceMissing {
 }
 
 /// Effect of a grader error on the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum OnError {
     #[default]
     Error,

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::tests::{check, check_rubric, check_undecided, leaf, node, outcomes, rubric, rubric_with, say};
 use super::*;
 use crate::catalogue::{CHECKS, GradingMethod, find_catalogue_entry};
-use crate::rubric::{Draft, Operator, Scale};
+use crate::rubric::{Draft, Operator, Scale, Value};
 use crate::suite::{Aggregate, TieBreak};
 use VerdictStatus::{Error, Fail, Pass};
 

@@ -5,7 +5,9 @@
 //! A grader that broke never becomes a number.
 
 mod contribution;
+mod native_mean;
 mod open_questions;
+mod requirements;
 mod panel;
 mod grade_book;
 
@@ -17,11 +19,13 @@ pub use panel::{Combine, combine_panel};
 use crate::check::ScoredCriterion;
 use crate::grade::{Counts, FailedGate, Gate, Outcome, TreePathStep, UndecidedGate, Verdict, VerdictStatus};
 use crate::rubric::{
-    Aggregation, AnswerTarget, CannotAssess, Criterion, CriterionKind, Draft, Graph, Moment, NodeAnswers,
-    OnError, Operator, Polarity, Question, RequirementOrder, Rubric, Unmet, Value,
+    Aggregation, AnswerTarget, CannotAssess, Criterion, CriterionKind, Draft, Graph, NodeAnswers, OnError,
+    Operator, Polarity, Question, Rubric, Unmet,
 };
 
-use contribution::{CombinedContributions, CompensatedSum, Contribution};
+use contribution::{CombinedContributions, Contribution};
+use native_mean::NativeScaleMean;
+use requirements::{SkipReason, count_descendants, find_unmet_criteria};
 
 /// Sums of fractions may miss a mark they reach on paper; this much is forgiven.
 const SLACK: f64 = 1e-9;
@@ -189,14 +193,6 @@ struct VerdictBuilder<'a> {
     native: NativeScaleMean,
 }
 
-/// Sums in the scale's own units, as long as they say the same as the score: a flat list on one scale.
-#[derive(Debug, Clone, Copy)]
-enum NativeScaleMean {
-    Nothing,
-    Sum { bounds: (f64, f64), points: CompensatedSum, weight: CompensatedSum },
-    Mixed,
-}
-
 impl<'a> VerdictBuilder<'a> {
     fn new(
         rubric: &'a Draft,
@@ -323,23 +319,6 @@ impl<'a> VerdictBuilder<'a> {
                 self.undecide_all(criterion, reason, waits);
                 CriterionResult::Unknown
             }
-        }
-    }
-
-    /// Whether a criterion that came to this meets what others require of it.
-    fn requirement_met(&self, part: CriterionResult, mark: f64) -> RequirementStatus {
-        match part {
-            CriterionResult::Scored(contribution) if mark <= contribution.value + SLACK => {
-                RequirementStatus::Yes
-            }
-            // Not applicable is nothing to wait for.
-            CriterionResult::Out => RequirementStatus::Yes,
-            CriterionResult::Scored(_) | CriterionResult::Excused => RequirementStatus::No,
-            CriterionResult::Unknown if 0 < self.counts.failed => RequirementStatus::Unknown { broke: true },
-            CriterionResult::Unknown if 0 < self.counts.deferred => {
-                RequirementStatus::Unknown { broke: false }
-            }
-            CriterionResult::Unknown => RequirementStatus::CouldNotTell,
         }
     }
 
@@ -611,38 +590,6 @@ impl<'a> VerdictBuilder<'a> {
     }
 }
 
-impl NativeScaleMean {
-    fn add(&mut self, criterion: &Criterion, outcome: &Outcome) {
-        let scale = match &criterion.ask {
-            CriterionKind::Question(scale) if criterion.polarity == Polarity::Plain => scale.bounds(),
-            _ => None,
-        };
-        let (Some(own), Outcome::Scored { value: Value::Number(value), .. }) = (scale, outcome) else {
-            *self = Self::Mixed;
-            return;
-        };
-        let weight = criterion.weight;
-        *self = match *self {
-            Self::Nothing if 0.0 <= weight => Self::Sum {
-                bounds: own,
-                points: CompensatedSum::default().plus(weight * value),
-                weight: CompensatedSum::default().plus(weight),
-            },
-            Self::Sum { bounds, points, weight: total } if bounds == own && 0.0 <= weight => {
-                Self::Sum { bounds, points: points.plus(weight * value), weight: total.plus(weight) }
-            }
-            _ => Self::Mixed,
-        };
-    }
-
-    fn mean(self) -> Option<f64> {
-        match self {
-            Self::Sum { points, weight, .. } if 0.0 < weight.value() => Some(points.value() / weight.value()),
-            _ => None,
-        }
-    }
-}
-
 /// The gate that a criterion is; the first where it is several.
 fn gate_of(criterion: &Criterion) -> Option<Gate> {
     if criterion.required {
@@ -704,111 +651,6 @@ fn chosen_branch<'g>(answers: &'g NodeAnswers, outcome: &Outcome) -> Option<(&'g
             .map(|(label, target)| (label.as_str(), target)),
         _ => None,
     }
-}
-
-/// Which criteria were not to be asked, because one that they require is not met.
-fn find_unmet_criteria(
-    rubric: &Rubric,
-    answers: &[QuestionAnswer<'_>],
-    order: &RequirementOrder,
-) -> Vec<Option<SkipReason>> {
-    let flat = flatten_with_parents(&rubric.criteria);
-    let mut unmet: Vec<Option<SkipReason>> = vec![None; flat.len()];
-    let mut met: Vec<RequirementStatus> = vec![RequirementStatus::Yes; flat.len()];
-    for moment in &order.moments {
-        match *moment {
-            Moment::Begin(at) => {
-                let inherited = flat[at].parent.and_then(|index| unmet[index]);
-                let required = || order.requires[at].iter().map(|&index| met[index]);
-                let own = if required().any(|requirement_status| requirement_status == RequirementStatus::No)
-                {
-                    Some(SkipReason::Unmet(flat[at].criterion.unmet))
-                } else if required()
-                    .any(|requirement_status| requirement_status == RequirementStatus::CouldNotTell)
-                {
-                    Some(SkipReason::Unassessed(flat[at].criterion.unmet))
-                } else {
-                    let mut unknown = required().filter_map(|met| match met {
-                        RequirementStatus::Unknown { broke } => Some(broke),
-                        _ => None,
-                    });
-                    let first = unknown.next();
-                    first.map(|broke| SkipReason::Unknown { broke: broke || unknown.any(|broke| broke) })
-                };
-                unmet[at] = inherited.or(own);
-            }
-            Moment::End(at) => {
-                let spot = &flat[at];
-                let mut grading = VerdictBuilder {
-                    question: spot.question,
-                    criterion: at,
-                    ..VerdictBuilder::new(rubric, answers, Some(&unmet))
-                };
-                let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
-                met[at] = match (grading.criterion(spot.criterion), unmet[at]) {
-                    (_, Some(SkipReason::Unknown { broke })) => RequirementStatus::Unknown { broke },
-                    (part, _) => grading.requirement_met(part, mark),
-                };
-            }
-        }
-    }
-    unmet
-}
-
-/// Why a criterion was not to be asked.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum SkipReason {
-    Unmet(Unmet),
-    /// The same, because a grader looked at its requirement and could not tell.
-    Unassessed(Unmet),
-    /// Its requirement is undecided: its grader failed or has not been asked yet.
-    Unknown {
-        broke: bool,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum RequirementStatus {
-    Yes,
-    No,
-    /// A grader looked: counts as not met.
-    CouldNotTell,
-    /// Its grader failed or has not been asked yet.
-    Unknown {
-        broke: bool,
-    },
-}
-
-struct FlatCriterion<'a> {
-    criterion: &'a Criterion,
-    parent: Option<usize>,
-    question: usize,
-}
-
-/// Every criterion and group, depth first.
-fn flatten_with_parents(criteria: &[Criterion]) -> Vec<FlatCriterion<'_>> {
-    fn visit<'a>(
-        criteria: &'a [Criterion],
-        parent: Option<usize>,
-        question: &mut usize,
-        all: &mut Vec<FlatCriterion<'a>>,
-    ) {
-        for criterion in criteria {
-            let at = all.len();
-            all.push(FlatCriterion { criterion, parent, question: *question });
-            match &criterion.ask {
-                CriterionKind::Group(group) => visit(&group.criteria, Some(at), question, all),
-                _ => *question += criterion.n_questions(),
-            }
-        }
-    }
-    let mut all = Vec::new();
-    visit(criteria, None, &mut 0, &mut all);
-    all
-}
-
-fn count_descendants(criterion: &Criterion) -> usize {
-    criterion.children().iter().map(|criterion| 1 + count_descendants(criterion)).sum()
 }
 
 #[cfg(test)]

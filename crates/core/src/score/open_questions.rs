@@ -1,6 +1,7 @@
 //! Which questions are worth asking, given what has been answered.
 
-use super::{QuestionAnswer, QuoteStatus, chosen_branch, find_unmet_criteria, flatten_with_parents};
+use super::requirements::{find_unmet_criteria, flatten_with_parents};
+use super::{QuestionAnswer, QuoteStatus, chosen_branch};
 use crate::grade::{Deferral, Outcome};
 use crate::rubric::{CriterionKind, Graph, Rubric};
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::grade::{Deferral, Failure};
-use crate::rubric::{Group, Leaf, Scale, TreeNode, WHOLE, When};
+use crate::rubric::{Group, Leaf, Scale, TreeNode, Value, WHOLE, When};
 use crate::suite::{Aggregate, TieBreak};
 
 /// `safety required x2, clarity guard t0.9, (a, b x2) x3`: criteria on the unit scale, groups in brackets.

@@ -22,7 +22,7 @@ pub struct AnswerCondition {
     pub test: AnswerTest,
 }
 
-/// What holds of an answer. An open question is equal to nothing and lies in no range.
+/// What holds of an answer. An open question is equal to nothing, different from nothing, and lies in no range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "test", rename_all = "snake_case")]
 pub enum AnswerTest {
@@ -34,6 +34,7 @@ pub enum AnswerTest {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         case_sensitive: bool,
     },
+    /// It is none of these, and the question is answered. Of check boxes, nothing ticked is an answer.
     IsNot {
         /// Labels or numbers, written as texts. The condition holds if the answer is none of them.
         values: Vec<String>,

@@ -45,7 +45,7 @@ impl JsonReader<'_> {
             Some(b'[') => NodeShape::List(self.array(depth)?),
             Some(b'"') => NodeShape::Scalar(Scalar { text: self.string()?, plain: false }),
             Some(_) => NodeShape::Scalar(Scalar { text: self.word()?, plain: true }),
-            None => return self.fail("the file ends where a value should stand"),
+            None => return self.fail("the file ends where a value is expected"),
         };
         Some(SourceNode { span: self.span(start), shape })
     }

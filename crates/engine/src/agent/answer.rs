@@ -59,9 +59,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let mut trace = match (run, output) {
         (Some((key, value)), _) => Some(read_run(key, value)?),
         // A conversation is a trace; its last words are the answer.
-        (None, Some(output @ Json::Array(_))) => {
-            read_trace_value(output, None).ok().map(|trace_value| trace_value.1)
-        }
+        (None, Some(output @ Json::Array(_))) => read_trace_value(output, None).ok().map(|(_, trace)| trace),
         (None, _) => None,
     };
     let is_conversation = run.is_none() && trace.is_some();

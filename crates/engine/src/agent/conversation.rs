@@ -31,7 +31,7 @@ pub(super) async fn talk(
     mcp: Option<&Mcp>,
 ) -> Result<AgentOutput, AgentRunError> {
     let agent = &case.agent;
-    let (system, mut turns) = build_conversation(case);
+    let PlannedConversation { system, mut turns } = build_conversation(case);
     let (n_turns, messages) = (turns.len(), turns.pop_front().unwrap_or_default());
     let mut request = Request {
         model: line.name.clone(),
@@ -157,7 +157,12 @@ fn step_of_message(message: &Message) -> TraceStep {
 }
 
 /// What stands before the conversation, and what is said up to each answer that the case leaves open.
-fn build_conversation(case: &Case) -> (Option<String>, VecDeque<Vec<Message>>) {
+struct PlannedConversation {
+    system: Option<String>,
+    turns: VecDeque<Vec<Message>>,
+}
+
+fn build_conversation(case: &Case) -> PlannedConversation {
     let candidate = &case.candidate;
     let (mut system, mut messages) = (None, Vec::new());
     let mut turns = VecDeque::new();
@@ -184,7 +189,7 @@ fn build_conversation(case: &Case) -> (Option<String>, VecDeque<Vec<Message>>) {
         messages.push(Message::new(MessageRole::User, documents.chain([input.clone()]).collect()));
     }
     turns.push_back(messages);
-    (system, turns)
+    PlannedConversation { system, turns }
 }
 
 /// An answer within a conversation that is still to be given.

@@ -5,12 +5,13 @@ mod http;
 mod mcp;
 mod process;
 mod conversation;
+mod setup;
 mod target;
 mod transform;
 mod workspace;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use jurist_core::candidate::{Candidate, Measurements, StepRole, ToolCall, Trace,
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
-use jurist_core::suite::{AgentSettings, Case, CaseTarget, EnvironmentVariable, Judge, McpServer};
+use jurist_core::suite::{AgentSettings, Case, CaseTarget, EnvironmentVariable, Judge, McpServer, Workspace};
 use tokio::sync::Semaphore;
 
 use crate::call::ModelClient;
@@ -27,6 +28,7 @@ use crate::model::ModelEndpoint;
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::permission::{NotPermitted, require_permission};
 use mcp::Mcp;
+use setup::SetupFolders;
 use target::Runner;
 use transform::transforms_of;
 use workspace::Folder;
@@ -121,7 +123,7 @@ pub enum RunSetupError {
 /// A run of which everything is known before anything is started.
 struct PreparedRun<'a> {
     means: PreparedTarget<'a>,
-    /// The folder that is copied.
+    /// The folder that is copied, if the workspace is not empty at first.
     workspace: Option<PathBuf>,
 }
 
@@ -205,8 +207,11 @@ impl Agents {
                 "the case has no response, trace or diff; set `targets` or a `server`, or use --agent MODEL",
             ));
         };
-        let folder = match case.workspace.as_ref().zip(prepared.workspace.as_ref()) {
-            Some((workspace, from)) => Some(Folder::prepare(from, workspace.git.as_deref()).await?),
+        let folder = match &case.workspace {
+            Some(workspace) => {
+                let from = prepared.workspace.as_deref();
+                Some(self.prepare_workspace(workspace, from, case, which).await?)
+            }
             None => None,
         };
         let timeout = Duration::from_secs_f64(case.agent.timeout.unwrap_or(TIMEOUT));
@@ -236,6 +241,37 @@ impl Agents {
             }
         }
         Ok(produced)
+    }
+
+    /// The copy that the agent works in. Setup programs run before its files are recorded, so that the diff is the
+    /// agent's alone.
+    async fn prepare_workspace(
+        &self,
+        workspace: &Workspace,
+        from: Option<&Path>,
+        case: &Case,
+        which: TrialIdentity<'_>,
+    ) -> Result<Folder, AgentRunError> {
+        let folder = Folder::copy_files(from, workspace.git.as_deref()).await?;
+        if !workspace.setup.is_empty() {
+            let _turn = self.programs.acquire().await;
+            let folders = SetupFolders { workspace: folder.path(), suite: &self.project.folder };
+            let input = folders.describe_run(case, which);
+            for program in &workspace.setup {
+                folders.run(program, &input).await?;
+            }
+        }
+        folder.take_snapshot().await?;
+        Ok(folder)
+    }
+
+    /// Setup programs of a case that may not be started.
+    pub fn find_refused_setup(&self, case: &Case) -> Vec<NotPermitted> {
+        let has_runner = !case.targets.is_empty() || case.agent.model.is_some() || case.server.is_some();
+        let setup = case.workspace.iter().filter(|_| has_runner).flat_map(|workspace| &workspace.setup);
+        setup
+            .filter_map(|program| require_permission(self.allow_commands, program.describe()).err())
+            .collect()
     }
 
     /// What should be said once about all answers together.
@@ -291,9 +327,14 @@ impl Agents {
             }
         };
         if let Some(workspace) = &case.workspace {
-            let found = self.project.find(&workspace.path);
-            let unreadable = |error| RunSetupError::Workspace { path: workspace.path.clone(), error };
-            prepared.workspace = Some(found.map_err(unreadable)?);
+            for program in &workspace.setup {
+                allow(program.describe())?;
+            }
+            // A suite that was sent has no folder in which its programs and files could be found.
+            let path = workspace.path.as_deref().unwrap_or(".");
+            let unreadable = |error| RunSetupError::Workspace { path: path.to_owned(), error };
+            let found = self.project.find(path).map_err(unreadable)?;
+            prepared.workspace = workspace.path.is_some().then_some(found);
         }
         Ok(Some(prepared))
     }

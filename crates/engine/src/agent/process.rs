@@ -119,18 +119,8 @@ impl AgentCommand {
         // Relative to the suite, unless the agent works in a folder of its own.
         let own = self.cwd.as_deref().map(|cwd| folder.join(cwd));
         process.current_dir(own.as_deref().unwrap_or(here)).env("JURIST_WORKSPACE", here);
-        let said = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await.map_err(
-            |broken| {
-                let detail = format!("the program {broken}");
-                match broken {
-                    ProgramError::NotStarted(_) => AgentRunError::unreachable(detail),
-                    ProgramError::Timeout(_) => AgentRunError::Failed(Failure::Timeout, detail),
-                    ProgramError::Status { .. } | ProgramError::Lost(_) | ProgramError::TooLarge(_) => {
-                        AgentRunError::unavailable(detail)
-                    }
-                }
-            },
-        )?;
+        let said = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await;
+        let said = said.map_err(|error| describe_program_failure("the program", &error))?;
         let written = tokio::fs::read(&output_file).await.ok();
         if matches!(&self.how, CommandForm::Template(line) if line.contains("{OUTPUT_FILE}"))
             && written.is_none()
@@ -138,6 +128,18 @@ impl AgentCommand {
             return Err(AgentRunError::unavailable("the program did not write {OUTPUT_FILE}"));
         }
         read_answer(&String::from_utf8_lossy(&written.unwrap_or(said)))
+    }
+}
+
+/// Why `what` has no result. A program that cannot be started may be there another time.
+pub(super) fn describe_program_failure(what: &str, error: &ProgramError) -> AgentRunError {
+    let detail = format!("{what} {error}");
+    match error {
+        ProgramError::NotStarted(_) => AgentRunError::unreachable(detail),
+        ProgramError::Timeout(_) => AgentRunError::Failed(Failure::Timeout, detail),
+        ProgramError::Status { .. } | ProgramError::Lost(_) | ProgramError::TooLarge(_) => {
+            AgentRunError::unavailable(detail)
+        }
     }
 }
 
@@ -154,7 +156,7 @@ fn fill_placeholders(line: &str, values: &[(&str, String)]) -> String {
     while let Some(at) = rest.find('{') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        match values.iter().find(|value| rest.starts_with(value.0)) {
+        match values.iter().find(|(name, _)| rest.starts_with(name)) {
             Some((name, value)) => {
                 out.push_str(value);
                 rest = &rest[name.len()..];

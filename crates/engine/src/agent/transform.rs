@@ -22,6 +22,12 @@ pub(super) fn transforms_of(case: &Case) -> Vec<&str> {
     of_target.into_iter().chain(case.agent.transform.as_deref()).collect()
 }
 
+/// A script, and the function in it that is called.
+struct ScriptFunction {
+    path: PathBuf,
+    function: Option<String>,
+}
+
 impl Agents {
     /// The answer as the code of its case leaves it. Code that breaks is no failure of the candidate.
     pub(super) async fn transform_response(
@@ -42,7 +48,7 @@ impl Agents {
             let folder = self.project.folder.clone();
             let running = tokio::task::spawn_blocking(move || {
                 let source = match &file {
-                    Some((path, function)) => {
+                    Some(ScriptFunction { path, function }) => {
                         ScriptSource::File { path, function: function.as_deref(), usual: "get_transform" }
                     }
                     None => ScriptSource::JavaScript(&code),
@@ -61,13 +67,13 @@ impl Agents {
         })
     }
 
-    fn find_script(&self, reference: &str) -> Result<(PathBuf, Option<String>), AgentRunError> {
+    fn find_script(&self, reference: &str) -> Result<ScriptFunction, AgentRunError> {
         let (path, function) = match reference.rsplit_once(':') {
             Some((path, function)) => (path, Some(function.to_owned())),
             None => (reference, None),
         };
         let found = self.project.find(path);
         let missing = |error| AgentRunError::Failed(Failure::Crashed, format!("`{path}`: {error}"));
-        Ok((found.map_err(missing)?, function))
+        Ok(ScriptFunction { path: found.map_err(missing)?, function })
     }
 }

@@ -19,24 +19,26 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    pub(super) async fn prepare(from: &Path, commit: Option<&str>) -> Result<Self, AgentRunError> {
+    /// Copies the files of a folder, or those of a commit of the repository there; without a folder, there are none.
+    pub(super) async fn copy_files(from: Option<&Path>, commit: Option<&str>) -> Result<Self, AgentRunError> {
         let failed = |error: std::io::Error| {
-            AgentRunError::unreachable(format!(
-                "the workspace `{}` cannot be copied: {error}",
-                from.display()
-            ))
+            AgentRunError::unreachable(match from {
+                Some(from) => format!("the workspace `{}` cannot be copied: {error}", from.display()),
+                None => format!("there is no room for a workspace: {error}"),
+            })
         };
         let temporary = tempfile::Builder::new().prefix("jurist-").tempdir().map_err(failed)?;
         let folder = Self { path: temporary.path().join("workspace"), temporary };
         let to = folder.path.clone();
         fs::create_dir(&to).map_err(failed)?;
-        match commit {
-            None => {
+        match (from, commit) {
+            (None, _) => {}
+            (Some(from), None) => {
                 let (from, to) = (from.to_owned(), to);
                 let copied = tokio::task::spawn_blocking(move || copy(&from, &to)).await;
                 copied.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(failed)?;
             }
-            Some(commit) => {
+            (Some(from), Some(commit)) => {
                 // The files of a commit, without a worktree that the repository would have to remember.
                 let archive = folder.temporary.path().join("files.tar");
                 let name = archive.to_string_lossy();
@@ -49,10 +51,15 @@ impl Folder {
                 }
             }
         }
-        folder.git(["init", "-q"]).await?;
-        folder.git(["add", "-A"]).await?;
-        folder.git(["commit", "-q", "--allow-empty", "--no-verify", "-m", "before"]).await?;
         Ok(folder)
+    }
+
+    /// Records the files as they are; what changes after this is the diff.
+    pub(super) async fn take_snapshot(&self) -> Result<(), AgentRunError> {
+        self.git(["init", "-q"]).await?;
+        self.stage_files().await?;
+        self.git(["commit", "-q", "--allow-empty", "--no-verify", "-m", "before"]).await?;
+        Ok(())
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -61,10 +68,30 @@ impl Folder {
 
     /// What the agent changed, as a unified diff; what `.gitignore` names is left out.
     pub(super) async fn diff(&self) -> Result<String, AgentRunError> {
-        self.git(["add", "-A"]).await?;
+        self.stage_files().await?;
         let diff =
             self.git(["diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"]).await?;
         Ok(truncate_text(&diff, MAX_DIFF))
+    }
+
+    /// Stages all files. Git would stage a repository within the folder as one entry without its files, so that the
+    /// `.git` of each is moved away meanwhile.
+    async fn stage_files(&self) -> Result<(), AgentRunError> {
+        let failed = |error: std::io::Error| {
+            AgentRunError::unreachable(format!("a repository of the workspace: {error}"))
+        };
+        let root = self.path.clone();
+        let found = tokio::task::spawn_blocking(move || find_git_entries(&root)).await;
+        let found = found.map_err(|error| failed(std::io::Error::other(error)))?;
+        let place = |n: usize| self.temporary.path().join(format!("repository-{n}"));
+        for (n, entry) in found.iter().enumerate() {
+            fs::rename(entry, place(n)).map_err(failed)?;
+        }
+        let staged = self.git(["add", "-A"]).await;
+        for (n, entry) in found.iter().enumerate() {
+            fs::rename(place(n), entry).map_err(failed)?;
+        }
+        staged.map(drop)
     }
 
     async fn git<const N: usize>(&self, arguments: [&str; N]) -> Result<String, AgentRunError> {
@@ -111,6 +138,21 @@ async fn run_git_command<'a>(
         return Err(AgentRunError::unreachable(format!("git: {}", truncate_text(said.trim(), 300))));
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// What is named `.git` below a folder, and makes a repository of the folder that it is in.
+fn find_git_entries(root: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name() == ".git" {
+                found.push(entry.path());
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+        }
+    }
+    found
 }
 
 /// Files and folders; links stay links.

@@ -68,7 +68,7 @@ impl Cache {
 
     /// The cached reply; a damaged line counts as a miss.
     pub fn get(&self, key: &str) -> Option<ModelReply> {
-        let (nth, short) = locate_key(key)?;
+        let LocatedKey { nth, short } = locate_key(key)?;
         let mut segment = self.segment(nth);
         if !segment.lines.contains_key(&short) {
             segment.catch_up(&self.path(nth)).ok()?;
@@ -84,7 +84,7 @@ impl Cache {
         let body = serde_json::to_string(reply).expect("a reply is plain data");
         // The first newline ends a partial line of another process.
         let line = format!("\n{key} {} {body}\n", blake3::hash(body.as_bytes()).to_hex());
-        let kept = locate_key(key).is_some_and(|(nth, short)| {
+        let kept = locate_key(key).is_some_and(|LocatedKey { nth, short }| {
             self.segment(nth).append(&self.path(nth), short, line.as_bytes()).is_ok()
         });
         if !kept {
@@ -121,10 +121,16 @@ impl Cache {
     }
 }
 
-/// The file of a key, and its index in that file.
-fn locate_key(key: &str) -> Option<(usize, u64)> {
+/// The file of a key, and the short form of the key by which that file is indexed.
+#[derive(Clone, Copy)]
+struct LocatedKey {
+    nth: usize,
+    short: u64,
+}
+
+fn locate_key(key: &str) -> Option<LocatedKey> {
     let short = u64::from_str_radix(key.get(..16)?, 16).ok()?;
-    Some(((short >> 60) as usize, short))
+    Some(LocatedKey { nth: (short >> 60) as usize, short })
 }
 
 /// The reply of a line if the key and the hash of the reply match.
@@ -156,8 +162,8 @@ impl Segment {
             if line.last() != Some(&b'\n') {
                 break;
             }
-            let short = line.get(..HASH).and_then(|line| str::from_utf8(line).ok()).and_then(locate_key);
-            if let (Some((_, short)), Ok(length)) = (short, u32::try_from(line.len() - 1)) {
+            let located = line.get(..HASH).and_then(|line| str::from_utf8(line).ok()).and_then(locate_key);
+            if let (Some(LocatedKey { short, .. }), Ok(length)) = (located, u32::try_from(line.len() - 1)) {
                 self.lines.insert(short, LinePosition { at: self.read_to, length });
             }
             self.read_to += line.len() as u64;
@@ -247,7 +253,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::new(folder.path());
         cache.put(&key(1), &said("whole"));
-        let path = cache.path(locate_key(&key(1)).expect("hexadecimal").0);
+        let path = cache.path(locate_key(&key(1)).expect("hexadecimal").nth);
         let whole = fs::read(&path).expect("it was written");
         let twin = format!("{}f", &key(1)[..HASH - 1]);
         for cut in 0..whole.len() {

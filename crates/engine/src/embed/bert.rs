@@ -183,6 +183,11 @@ struct ModelWeights<'a> {
     data: &'a [u8],
 }
 
+struct StoredTensor {
+    shape: Vec<usize>,
+    numbers: Vec<f32>,
+}
+
 impl<'a> ModelWeights<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, BadModel> {
         let bad = || BadModel::Shape("model.safetensors".to_owned());
@@ -192,7 +197,7 @@ impl<'a> ModelWeights<'a> {
         Ok(Self { header: serde_json::from_slice(header).map_err(|_| bad())?, data })
     }
 
-    fn numbers(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), BadModel> {
+    fn tensor(&self, name: &str) -> Result<StoredTensor, BadModel> {
         let bad = || BadModel::Shape(name.to_owned());
         let entry =
             self.header.get(name).or_else(|| self.header.get(&format!("bert.{name}"))).ok_or_else(bad)?;
@@ -217,18 +222,18 @@ impl<'a> ModelWeights<'a> {
             }
             _ => return Err(bad()),
         };
-        Ok((shape, numbers))
+        Ok(StoredTensor { shape, numbers })
     }
 
     fn matrix(&self, name: &str) -> Result<Array2<f32>, BadModel> {
-        let (shape, numbers) = self.numbers(name)?;
+        let StoredTensor { shape, numbers } = self.tensor(name)?;
         let bad = || BadModel::Shape(name.to_owned());
         let [rows, columns] = shape[..] else { return Err(bad()) };
         Array2::from_shape_vec((rows, columns), numbers).map_err(|_| bad())
     }
 
     fn vector(&self, name: &str) -> Result<Array1<f32>, BadModel> {
-        self.numbers(name).map(|number| Array1::from_vec(number.1))
+        self.tensor(name).map(|tensor| Array1::from_vec(tensor.numbers))
     }
 
     fn linear(&self, name: &str) -> Result<Linear, BadModel> {

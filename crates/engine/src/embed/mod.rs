@@ -142,7 +142,7 @@ impl Embedders {
             return Err(NoEmbedding::NotFound { name: name.to_owned(), looked });
         }
         let line = self.resolver.resolve_endpoint(&judge)?;
-        let bare = line.name.split_once('/').map_or(line.name.as_str(), |it| it.1).to_owned();
+        let bare = line.name.split_once('/').map_or(line.name.as_str(), |(_, model)| model).to_owned();
         match line.http {
             Some(http) => Ok(EmbedderSource::Server(http, bare)),
             None => {

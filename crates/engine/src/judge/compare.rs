@@ -5,7 +5,7 @@ use jurist_core::grade::{Outcome, Spend};
 use jurist_core::judge::Contest;
 
 use super::JudgeModel;
-use super::converse::{JudgeExchange, QuestionLog, ask_with_repair};
+use super::converse::{JudgeConversation, JudgeExchange, QuestionLog, ask_with_repair};
 use crate::call::{ModelClient, Tries};
 
 /// Which of several candidates is best, and why; `None` is a tie.
@@ -37,15 +37,15 @@ pub async fn compare_candidates(
     for order in orders {
         let round = contest.round(criterion, order, seed);
         let mut tries = Tries::default();
-        let (read, more) =
+        let JudgeConversation { reply, log } =
             ask_with_repair(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;
-        took.add(more);
-        let (winner, reason) = read.map_err(|judge_question_error| judge_question_error.outcome())?;
+        took.add(log);
+        let (winner, reason) = reply.map_err(|judge_question_error| judge_question_error.outcome())?;
         rounds.push((round.order.clone(), winner));
         reasons.push(reason);
     }
     let first = rounds[0].1;
-    let winner = first.filter(|_| rounds.iter().all(|round| round.1 == first));
+    let winner = first.filter(|_| rounds.iter().all(|(_, winner)| *winner == first));
     let (reason, spend) = (reasons.join("\n"), took.spend.unwrap_or_default());
     Ok(Preference { winner, reason, rounds, spend, exchanges: took.exchanges })
 }

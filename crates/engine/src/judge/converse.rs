@@ -72,6 +72,12 @@ pub(super) enum ReplyTurn {
     Last,
 }
 
+/// What came of a question, with its turns.
+pub(super) struct JudgeConversation<T> {
+    pub(super) reply: Result<T, JudgeQuestionError>,
+    pub(super) log: QuestionLog,
+}
+
 /// Asks, and asks once more if `read` rejects the reply; both turns share one limit of attempts.
 ///
 /// In the first turn `read` may also reject a usable reply with a flaw (such as a missing quote); in the last turn it
@@ -83,9 +89,9 @@ pub(super) async fn ask_with_repair<T>(
     transcript: bool,
     tries: &mut Tries,
     read: impl Fn(&str, ReplyTurn) -> Result<T, JudgeReplyError>,
-) -> (Result<T, JudgeQuestionError>, QuestionLog) {
+) -> JudgeConversation<T> {
     let mut request = build_judge_request(member, asked);
-    let (mut took, mut turns) = (QuestionLog::default(), Vec::new());
+    let (mut log, mut turns) = (QuestionLog::default(), Vec::new());
     loop {
         let called = caller.call(&member.line, &request, tries).await;
         let exchange = transcript.then(|| JudgeExchange {
@@ -100,11 +106,11 @@ pub(super) async fn ask_with_repair<T>(
         let CallResult { reply, spend, attempts, key } = match called {
             Ok(called) => called,
             Err(it) => {
-                took.add(QuestionLog { spend: it.spend, attempts: it.attempts.clone(), exchanges });
-                return (Err(JudgeQuestionError::Call(Box::new(it))), took);
+                log.add(QuestionLog { spend: it.spend, attempts: it.attempts.clone(), exchanges });
+                return JudgeConversation { reply: Err(JudgeQuestionError::Call(Box::new(it))), log };
             }
         };
-        took.add(QuestionLog { spend: Some(spend), attempts, exchanges });
+        log.add(QuestionLog { spend: Some(spend), attempts, exchanges });
         turns.push((key, reply));
         let reply = &turns[turns.len() - 1].1;
         let turn = if turns.len() == 1 && !tries.is_used_up() { ReplyTurn::First } else { ReplyTurn::Last };
@@ -114,12 +120,12 @@ pub(super) async fn ask_with_repair<T>(
                 if !spend.from_cache {
                     turns.iter().for_each(|(key, reply)| caller.keep(key, reply));
                 }
-                return (Ok(read), took);
+                return JudgeConversation { reply: Ok(read), log };
             }
             Err(JudgeQuestionError::Reply(malformed)) if turn == ReplyTurn::First => malformed,
-            Err(trouble) => return (Err(trouble), took),
+            Err(trouble) => return JudgeConversation { reply: Err(trouble), log },
         };
-        took.attempts.push(Attempt {
+        log.attempts.push(Attempt {
             failure: malformed.failure(),
             detail: malformed.to_string(),
             time: None,

@@ -4,6 +4,8 @@ mod compare;
 mod converse;
 mod price;
 mod program_check;
+mod opinion;
+mod session_checks;
 mod judge_session;
 
 use std::collections::BTreeMap;
@@ -25,8 +27,9 @@ use crate::model::resolve::{Resolver, Unresolved};
 
 pub use compare::{Preference, compare_candidates};
 pub use converse::JudgeExchange;
-pub use judge_session::JudgeAnswers;
-use judge_session::{JudgeSession, OpinionBuilder};
+use judge_session::JudgeSession;
+pub use opinion::JudgeAnswers;
+use opinion::OpinionBuilder;
 pub use price::{CandidateCostEstimate, estimate_candidate_cost};
 pub use program_check::{CheckFailure, CheckPrograms, permit_check};
 
@@ -40,8 +43,8 @@ pub struct ResolvedJudges {
     pub members: Vec<JudgeModel>,
     /// How the members of a panel reach one verdict; `None` for a single judge.
     pub combine: Option<Combine>,
-    /// A stronger judge, and how near to the pass mark a score must be for it to be asked.
-    pub escalate: Option<(JudgeModel, f64)>,
+    /// A stronger judge for unsure verdicts.
+    pub escalate: Option<JudgeEscalation>,
     pub calls: Calls,
     /// Calibration of judge scores to the human scale, by criterion.
     pub mappings: BTreeMap<String, Mapping>,
@@ -52,6 +55,13 @@ pub struct ResolvedJudges {
     pub programs: Option<Arc<CheckPrograms>>,
     /// Whether all requests and replies are recorded.
     pub transcript: bool,
+}
+
+/// A stronger judge, and how near to the pass mark a score must be for it to be asked.
+#[derive(Debug, Clone)]
+pub struct JudgeEscalation {
+    pub judge: JudgeModel,
+    pub margin: f64,
 }
 
 /// One judge: a model, and the number of its draw.
@@ -88,7 +98,7 @@ impl ResolvedJudges {
             })
         };
         let escalate = match &judge.escalate {
-            Some(it) => Some((member(Some(&it.to))?, it.margin)),
+            Some(stated) => Some(JudgeEscalation { judge: member(Some(&stated.to))?, margin: stated.margin }),
             None => None,
         };
         let (members, combine) = if !judge.panel.is_empty() {
@@ -116,7 +126,7 @@ impl ResolvedJudges {
 impl ResolvedJudges {
     /// The first model that can be called and has no known price. No cap holds for it.
     pub fn unpriced_model(&self) -> Option<&str> {
-        let escalate = self.escalate.iter().map(|(judge, _)| judge);
+        let escalate = self.escalate.iter().map(|escalation| &escalation.judge);
         let lines = self.members.iter().chain(escalate).map(|judge| &judge.line);
         let unpriced =
             |line: &&Arc<ModelEndpoint>| line.price.is_none() && line.model.missing_key().is_none();
@@ -223,7 +233,7 @@ impl ResolvedJudges {
         let disputed = passes(VerdictStatus::Pass) && passes(VerdictStatus::Fail);
         let held = panel.as_ref().and_then(|panel| panel.median).or(score);
         let mut escalated = false;
-        if let Some((stronger, margin)) = &self.escalate
+        if let Some(JudgeEscalation { judge: stronger, margin }) = &self.escalate
             && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
         {
             let answers = self.answer_as(caller, stronger, case).await?;

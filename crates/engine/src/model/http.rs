@@ -305,7 +305,7 @@ impl Endpoint {
 
     /// A text in which neither the key nor a header's value stands.
     pub fn strip(&self, text: &str) -> String {
-        let secrets = self.key.iter().chain(self.headers.iter().map(|header| &header.1));
+        let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
         secrets.fold(text.to_owned(), |text, vendor_secret| vendor_secret.strip(&text))
     }
 

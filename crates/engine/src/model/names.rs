@@ -53,7 +53,7 @@ pub(crate) fn find_unspoken_kind(id: &str) -> Option<&'static str> {
 }
 
 pub(crate) fn canonical_vendor_name(name: &str) -> &str {
-    OTHER_NAMES.iter().find(|other_name| other_name.0 == name).map_or(name, |it| it.1)
+    OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, vendor)| *vendor)
 }
 
 /// `openai:chat:gpt-5` is `openai/gpt-5`, as a judge would be called.

@@ -325,7 +325,8 @@ impl Resolver {
         let address =
             address.ok_or_else(|| Unresolved::NoAddress(format!("{}/{}", served.name, served.model)))?;
         let protocol = own.and_then(|custom_vendor| custom_vendor.protocol.as_deref());
-        let protocol = protocol.and_then(|name| Protocol::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
+        let protocol = protocol.and_then(|name| Protocol::ALL.iter().find(|(known, _)| *known == name));
+        let protocol = protocol.map(|(_, protocol)| *protocol);
         let protocol = protocol.unwrap_or(vendor.protocol);
         let base_url = normalize_base_url(&address, served.name, protocol)?;
         let key = self.key_names(served).iter().find_map(|key_name| (self.variable)(key_name));
@@ -380,7 +381,7 @@ impl Resolver {
                 return Ok(format!("{name}/{model}"));
             }
         }
-        Err(Unresolved::NoLocal(places.map(|place| format!("{} at {}", place.0, place.1)).join(", ")))
+        Err(Unresolved::NoLocal(places.map(|(name, address)| format!("{name} at {address}")).join(", ")))
     }
 }
 

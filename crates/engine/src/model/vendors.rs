@@ -396,14 +396,13 @@ pub fn vendor_price(vendor: &str, model: &str) -> Option<Price> {
     let is_date = |text: &str| {
         text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') || matches!(text, "latest" | "preview")
     };
-    let fits = |it: &&(&str, &str, f64, f64, f64)| {
-        it.0 == vendor
-            && model
-                .strip_prefix(it.1)
-                .is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
+    let fits = |(of, beginning, ..): &&(&str, &str, f64, f64, f64)| {
+        let is_rest = |rest: &str| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date);
+        *of == vendor && model.strip_prefix(beginning).is_some_and(is_rest)
     };
-    let row = PRICES.iter().filter(fits).max_by_key(|price| price.1.len())?;
-    Some(Price { input: row.2, cached: row.3, output: row.4 })
+    let row = PRICES.iter().filter(fits).max_by_key(|(_, beginning, ..)| beginning.len())?;
+    let (_, _, input, cached, output) = *row;
+    Some(Price { input, cached, output })
 }
 
 #[cfg(test)]

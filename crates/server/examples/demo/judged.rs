@@ -286,8 +286,8 @@ fn decision(watched: &LoadedMonitorVersion, seen: &Seen) -> Option<NewMonitorDec
         (true, TraceStratum::Failed) => {
             (DecisionState::Sampled, "it failed, and failed traces are always judged".to_owned())
         }
-        (true, _) => (DecisionState::Sampled, format!("one of the {share} % that are looked at")),
-        (false, _) => (DecisionState::SampledOut, format!("not one of the {share} % that are looked at")),
+        (true, _) => (DecisionState::Sampled, format!("sampled (sample rate {share} %)")),
+        (false, _) => (DecisionState::SampledOut, format!("not sampled (sample rate {share} %)")),
     };
     Some(NewMonitorDecision {
         trace: seen.id.clone(),

@@ -180,7 +180,10 @@ fn summarize_annotator(
     {
         person.warnings.push("is three times as fast as the other annotators".to_owned());
     } else if 0 < person.n_too_fast {
-        person.warnings.push(format!("{} answered faster than it can be read", person.n_too_fast));
+        let n_timed = seconds.len();
+        person
+            .warnings
+            .push(format!("{} of {n_timed} answers are faster than the minimum time", person.n_too_fast));
     }
     for ((n_right, n_all), what) in [(person.attention, "attention checks"), (person.gold, "gold items")] {
         if n_right < n_all {

@@ -23,7 +23,7 @@ use super::{
     ItemSubject, RubricVersionRef, TaskDefinition, item_requirements, merge_task_settings,
     parse_task_settings,
 };
-use crate::auth::{AccessSecret, JOIN, hash_secret};
+use crate::credential::{AccessSecret, JOIN, hash_secret};
 
 /// Items written, and traces read, per query.
 const PAGE: usize = 200;
@@ -197,7 +197,7 @@ pub async fn collect_run_claims(
         *n_of.entry(result.rubric.clone()).or_default() += 1;
     }
     let nothing = || TaskError::Nothing("this run has no judge grades".to_owned());
-    let (hash, _) = n_of.into_iter().max_by_key(|n_of| n_of.1).ok_or_else(nothing)?;
+    let (hash, _) = n_of.into_iter().max_by_key(|(_, n)| *n).ok_or_else(nothing)?;
     let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
     // Rubrics of one suite are stored as versions of one rubric; the suffix keeps it separate from a monitor's rubric.
     let name = format!("{} (of runs)", run.suite.as_deref().unwrap_or("suite without a name"));

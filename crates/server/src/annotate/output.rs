@@ -52,8 +52,8 @@ impl Outputs {
     ) -> Result<(), NotWritten> {
         std::fs::create_dir_all(&output.folder)
             .map_err(|error| NotWritten::Disk(output.folder.clone(), error))?;
-        for (account, _) in store.progress_by_annotator(project, task.id).await? {
-            write_answer_file(store, project, task, &output, account).await?;
+        for annotator in store.progress_by_annotator(project, task.id).await? {
+            write_answer_file(store, project, task, &output, annotator.account).await?;
         }
         self.0.lock().await.by_task.insert(task.id, output);
         Ok(())

@@ -5,12 +5,10 @@ use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{
     ExportedDecision, QuestionRating, Rating, Scheme, SchemeKind, SubmittedAnswer, TaskResults,
-    build_human_grades, build_plain_grades, collect_question_ratings, compute_task_results,
-    list_question_points, plain_question_kind, rating_unit,
+    build_human_grades, build_person_grade, build_plain_grades, collect_question_ratings,
+    compute_task_results, list_question_points, plain_question_kind, rating_unit,
 };
-use jurist_core::grade::{
-    FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend, Time, UngradedQuestion,
-};
+use jurist_core::grade::{Grade, MetadataFields, Outcome, Reason, Time, UngradedQuestion};
 use jurist_core::report::ANNOTATION_TASK;
 use jurist_core::rubric::RubricHash;
 use jurist_store::annotate::{ItemRole, Task};
@@ -103,21 +101,6 @@ pub async fn settled_grades(
     name: &str,
 ) -> Result<Vec<GradeWithFields>, StoreError> {
     let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
-    let label = |scheme: &str, criterion: String, candidate: String, outcome: Outcome, time: Time| Grade {
-        format: FORMAT,
-        candidate,
-        rubric: asked.rubrics.get(scheme).map(|graded| graded.hash.clone()),
-        criterion,
-        grader: Grader { kind: GraderKind::Human, name: "adjudicated".to_owned(), configuration: None },
-        outcome,
-        reason: Reason::default(),
-        evidence: Vec::new(),
-        points: Vec::new(),
-        flags: Vec::new(),
-        spend: Spend::default(),
-        time: Some(time),
-        attempts: Vec::new(),
-    };
     let mut newest = BTreeMap::new();
     for decision in store.adjudications(project, task.id).await? {
         newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
@@ -142,13 +125,14 @@ pub async fn settled_grades(
         }
         let outcome = Outcome::Scored { value: value.clone(), unit: rating_unit(&points, &rating) };
         let reason = Reason::new(decision.body["why"].as_str().unwrap_or_default());
-        let decided = label(&scheme, criterion, item.candidate, outcome, decision.time);
+        let (rubric, time) = (asked.rubrics.get(&scheme).map(|graded| &graded.hash), decision.time);
+        let decided = build_person_grade("adjudicated", rubric, &item.candidate, &criterion, outcome, time);
         found.push((Grade { reason, ..decided }, fields.of(store, project, item_id).await?));
     }
     for ((item_id, scheme, criterion), answer) in unanimous {
         let outcome = Outcome::Scored { value: answer.value, unit: answer.unit };
-        let mut agreed = label(&scheme, criterion, answer.candidate, outcome, answer.time);
-        agreed.grader.name = "unanimous".to_owned();
+        let (rubric, time) = (asked.rubrics.get(&scheme).map(|graded| &graded.hash), answer.time);
+        let agreed = build_person_grade("unanimous", rubric, &answer.candidate, &criterion, outcome, time);
         found.push((agreed, fields.of(store, project, item_id).await?));
     }
     Ok(found)

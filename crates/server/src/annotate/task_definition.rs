@@ -89,6 +89,11 @@ impl TaskDefinition {
         self.shape.id_key.as_deref().unwrap_or("trace_id")
     }
 
+    /// The id of an item's row in the data; `None` for traces, for cases of runs and for rows without an id.
+    pub fn row_id(&self, item: &annotate::AnnotationItem) -> Option<String> {
+        self.shape.id(item.body.get("row")?.as_object()?)
+    }
+
     /// The id of an item as it is in the data, if it is a number.
     pub fn written_id(&self, item: &annotate::AnnotationItem) -> Option<Value> {
         let id = item.body.get("row")?.get(self.shape.id_key.as_deref().unwrap_or("id"))?;

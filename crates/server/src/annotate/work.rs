@@ -4,7 +4,7 @@ use jurist_core::annotate::{AnnotationSettings, AssignmentOrder, Draft, Item, Sc
 use jurist_core::grade::Time;
 use jurist_store::annotate::Task;
 use jurist_store::assignments::{
-    AnnotatorProgress, Assignment, AssignmentPolicy, NextItemOrder, OwnAssignment,
+    AnnotatorProgress, Assignment, AssignmentNeighbours, AssignmentPolicy, NextItemOrder, OwnAssignment,
 };
 use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError, TaskId};
 
@@ -18,6 +18,8 @@ pub struct AssignmentContext {
     pub description: Option<String>,
     pub assignment: Assignment,
     pub item: Item,
+    /// The id of the item's row in the data, unless it could tell the annotator which items are checks.
+    pub row: Option<String>,
     pub schemes: Vec<Scheme>,
     pub draft: Draft,
     pub n_done: u64,
@@ -89,18 +91,22 @@ pub async fn load_assignment_context(
     let task = store.task(project, assignment.task).await?;
     let asked = TaskDefinition::of(store, project, task.id, assignment.version).await?;
     let item = store.item(project, assignment.item).await?;
+    let settings = parse_task_settings(&task);
+    // People name the rows of gold items `gold_1`, and an id that only ordinary items have shows the others.
+    let has_checks = !settings.gold.is_empty() || !settings.attention.is_empty();
+    let row = asked.row_id(&item).filter(|_| !has_checks);
     let (item, schemes) = asked.about(store, project, &item, Some(assignment.id)).await?;
     let draft =
         assignment.draft.clone().and_then(|draft| serde_json::from_value(draft).ok()).unwrap_or_default();
-    let settings = parse_task_settings(&task);
     let progress = load_shown_progress(store, task.id, assignment.account, &settings).await?;
-    let (before, after) = store.neighbours(&assignment).await?;
+    let AssignmentNeighbours { before, after } = store.neighbours(&assignment).await?;
     let own = store.own_assignments(task.id, assignment.account).await?;
     Ok(AssignmentContext {
         settings,
         description: asked.description,
         assignment,
         item,
+        row,
         schemes,
         draft,
         n_done: progress.n_done,

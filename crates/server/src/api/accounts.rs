@@ -22,12 +22,16 @@ pub fn build_account_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AccountView {
+    /// Id of the account.
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// E-mail address with which the person signs in.
     email: String,
+    /// Name that others see.
     name: String,
     /// May do anything, in every project.
     is_admin: bool,
+    /// When the account was created, in UTC (RFC 3339).
     created: String,
     /// When the account was disabled.
     disabled: Option<String>,

@@ -17,10 +17,13 @@ pub fn build_agent_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AgentView {
+    /// Id of the agent.
     id: String,
     /// As its traces name it.
     name: String,
+    /// Settings of the agent as a JSON object; empty if it has none.
     settings: serde_json::Value,
+    /// When the agent was first known to the project, in UTC (RFC 3339).
     created: String,
     /// When its last trace was received.
     seen: String,

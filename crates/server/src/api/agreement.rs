@@ -36,21 +36,34 @@ pub fn build_agreement_routes() -> OpenApiRouter<App> {
 /// Activity of annotators
 #[derive(Debug, Serialize, ToSchema)]
 struct AnnotatorActivityList {
+    /// Annotators with at least one answer.
     items: Vec<AnnotatorActivity>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AnnotatorActivity {
+    /// Id of the annotator's account.
     account: String,
+    /// Name of the annotator.
     name: String,
+    /// Number of ordinary items that the annotator has answered, without training, gold and attention items.
     n_done: usize,
+    /// Median working time per answer in seconds, training, gold and attention items included; `null` if no time is
+    /// known.
     median_seconds: Option<f64>,
+    /// Number of answers under the minimum time, training, gold and attention items included.
     too_fast: usize,
+    /// Gold items: correct answers of all answers.
     gold: CorrectCount,
+    /// Attention checks: correct answers of all answers.
     attention: CorrectCount,
+    /// Training items: correct answers of all answers.
     training: CorrectCount,
+    /// When the last answer was submitted, in UTC (RFC 3339); `null` if there is none.
     last: Option<String>,
+    /// Change of the mean rating during the work; `null` for fewer than ten answers.
     drift: Option<RatingDrift>,
+    /// Signs of careless work, one sentence each; empty if there are none.
     warnings: Vec<String>,
     /// Whether the answers of this annotator are left out of disputes, agreement, results and labels.
     excluded: bool,
@@ -69,86 +82,127 @@ struct AnnotatorChange {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct CorrectCount {
+    /// Number of correct answers.
     right: usize,
+    /// Number of answers.
     all: usize,
 }
 
 /// An annotator's mean rating from 0 to 1, in the first and second half of their work
 #[derive(Debug, Serialize, ToSchema)]
 struct RatingDrift {
+    /// Mean rating in the first half of the work, from 0 to 1.
     first: f64,
+    /// Mean rating in the second half of the work, from 0 to 1.
     second: f64,
 }
 
 /// Agreement between people
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskAgreement {
+    /// Agreement of all annotators on each criterion.
     criteria: Vec<CriterionAgreement>,
+    /// Agreement of each pair of annotators on each criterion.
     pairs: Vec<AnnotatorPairAgreement>,
+    /// Agreement of the others without each annotator, for each criterion.
     people: Vec<AlphaWithoutPerson>,
+    /// Agreement of each judge with the annotators on each criterion.
     judge: Vec<JudgeAgreement>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct CriterionAgreement {
+    /// Name of the annotation scheme.
     scheme: String,
+    /// Name of the criterion.
     criterion: String,
+    /// Label of the criterion on pages.
     label: String,
+    /// Measure of agreement: `alpha` is Krippendorff's alpha.
     metric: &'static str,
+    /// Agreement from -1 to 1: 1 is perfect, 0 is chance level; `null` if it cannot be computed.
     value: Option<f64>,
+    /// 95 % confidence interval of the value; `null` for fewer than ten items.
     interval: Option<(f64, f64)>,
     /// Why there is no value.
     undefined: Option<String>,
+    /// Number of items that at least two annotators answered.
     n_items: usize,
+    /// Number of pairs of annotators who answered common items.
     n_pairs: usize,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AnnotatorPairAgreement {
+    /// Name of the first annotator.
     a: String,
+    /// Name of the second annotator.
     b: String,
+    /// Criterion that the value is about.
     criterion: String,
     /// Quadratic kappa of numbers, kappa of labels.
     value: Option<f64>,
+    /// Number of items that both answered.
     n: usize,
+    /// Why there is no value; `null` if there is one.
     undefined: Option<String>,
 }
 
 /// Alpha without one of the graders
 #[derive(Debug, Serialize, ToSchema)]
 struct AlphaWithoutPerson {
+    /// Name of the annotator who is left out.
     name: String,
+    /// Criterion that the value is about.
     criterion: String,
+    /// Krippendorff's alpha of the other annotators, from -1 to 1; `null` if it cannot be computed.
     leave_out: Option<f64>,
+    /// Why there is no value; `null` if there is one.
     undefined: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct JudgeAgreement {
+    /// Criterion that the values are about.
     criterion: String,
+    /// Name of the judge.
     judge: String,
+    /// Cohen's kappa between the judge and the human majority, from -1 to 1, weighted quadratically on numeric scales;
+    /// `null` if it cannot be computed.
     kappa: Option<f64>,
+    /// 95 % confidence interval of kappa; `null` if there are too few items.
     interval: Option<(f64, f64)>,
+    /// Why there is no kappa; `null` if there is one.
     undefined: Option<String>,
+    /// Counts of answers of the judge against the human majority; `null` if there is no common item.
     confusion: Option<ConfusionCounts>,
+    /// Items on which the judge differs from an annotator, the largest difference first.
     disagreements: Vec<JudgeHumanDisagreement>,
 }
 
 /// Confusion matrix: rows are the human majority, columns the judge
 #[derive(Debug, Serialize, ToSchema)]
 struct ConfusionCounts {
+    /// Answers, in the order of the rows and columns.
     labels: Vec<String>,
+    /// Number of items for each pair of answers: one list for each answer of the people, with one number for each
+    /// answer of the judge.
     counts: Vec<Vec<usize>>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct JudgeHumanDisagreement {
+    /// Id of the item, `itm_…`; empty if it is not an item of the task.
     item: String,
+    /// Id of the item in the data.
     candidate: String,
     /// Its first words.
     title: String,
+    /// Answer of the judge.
     judge: String,
+    /// Answers of the annotators.
     people: Vec<String>,
+    /// Reason of the judge; `null` if it gave none.
     reason: Option<String>,
 }
 
@@ -222,7 +276,7 @@ async fn update_task_annotator(
     let task = app.store.task(project, id.parse()?).await?;
     let account: AccountId = account.parse()?;
     let answered = app.store.progress_by_annotator(project, task.id).await?;
-    if !answered.iter().any(|(annotator, _)| *annotator == account) {
+    if !answered.iter().any(|annotator| annotator.account == account) {
         return Err(ApiError::Unknown(format!("`{account}` has no answers in this task")));
     }
     let mut excluded = parse_task_settings(&task).excluded;
@@ -278,8 +332,16 @@ async fn get_task_agreement(
     Ok(Json(told))
 }
 
-/// What judges said: by scheme and criterion, who said what about which candidate, and why.
-type JudgeAnswersByCriterion = BTreeMap<(String, String), Vec<(String, String, Value, String)>>;
+/// The answer of a judge about a candidate.
+struct JudgeRating {
+    judge: String,
+    candidate: String,
+    value: Value,
+    reason: String,
+}
+
+/// What judges said, by scheme and criterion.
+type JudgeAnswersByCriterion = BTreeMap<(String, String), Vec<JudgeRating>>;
 
 async fn load_judge_answers(
     app: &App,
@@ -292,7 +354,12 @@ async fn load_judge_answers(
         let grades = app.store.grades_by(project, &graded.id, GraderKind::Judge, candidates).await?;
         for grade in grades {
             if let Outcome::Scored { value, .. } = grade.outcome {
-                let said = (grade.grader.name, grade.candidate, value, grade.reason.as_str().to_owned());
+                let said = JudgeRating {
+                    judge: grade.grader.name,
+                    candidate: grade.candidate,
+                    value,
+                    reason: grade.reason.as_str().to_owned(),
+                };
                 found.entry((scheme.clone(), grade.criterion)).or_default().push(said);
             }
         }
@@ -303,6 +370,26 @@ async fn load_judge_answers(
 /// Seeds what is resampled: that of `jurist agree`, so that the same answers give the same interval everywhere.
 const SEED: u64 = 0;
 
+/// The answer of a person about a candidate.
+struct PersonRating<'a> {
+    person: String,
+    candidate: &'a str,
+    value: Value,
+}
+
+impl PersonRating<'_> {
+    /// Rater, candidate and answer.
+    fn to_entry(&self) -> (&str, &str, Value) {
+        (self.person.as_str(), self.candidate, self.value.clone())
+    }
+}
+
+/// What people answered about one criterion.
+struct RatedCriterion<'a> {
+    label: String,
+    ratings: Vec<PersonRating<'a>>,
+}
+
 fn compute_task_agreement(
     answers: &[AnnotationWithSchemes],
     hidden: &BTreeSet<ItemId>,
@@ -310,28 +397,28 @@ fn compute_task_agreement(
 ) -> TaskAgreement {
     let mut told =
         TaskAgreement { criteria: Vec::new(), pairs: Vec::new(), people: Vec::new(), judge: Vec::new() };
-    type RatingEntry<'a> = (String, &'a str, Value);
     let all = group_ratings_by_question(answers, hidden);
     let mut scales: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
-    let mut by_criterion: BTreeMap<(&str, &str), (String, Vec<RatingEntry<'_>>)> = BTreeMap::new();
+    let mut by_criterion: BTreeMap<(&str, &str), RatedCriterion<'_>> = BTreeMap::new();
     let mut items: BTreeMap<&str, ItemId> = BTreeMap::new();
     for ((item, scheme, criterion), asking) in &all {
         items.insert(asking.candidate, *item);
         scales
             .extend(declared_scale(&asking.points).map(|ends| ((scheme.as_str(), criterion.as_str()), ends)));
-        let of =
-            by_criterion.entry((scheme, criterion)).or_insert_with(|| (asking.label.clone(), Vec::new()));
+        let of = by_criterion
+            .entry((scheme, criterion))
+            .or_insert_with(|| RatedCriterion { label: asking.label.clone(), ratings: Vec::new() });
         for rating in &asking.ratings {
             if let Rating::Scored { value } = &rating.rating {
-                of.1.push((rating.name.clone(), asking.candidate, value.clone()));
+                let (person, value) = (rating.name.clone(), value.clone());
+                of.ratings.push(PersonRating { person, candidate: asking.candidate, value });
             }
         }
     }
-    for ((scheme, criterion), (label, entries)) in &by_criterion {
-        let is_ordered = entries.iter().all(|entry| matches!(entry.2, Value::Number(_)));
+    for ((scheme, criterion), RatedCriterion { label, ratings: entries }) in &by_criterion {
+        let is_ordered = entries.iter().all(|entry| matches!(entry.value, Value::Number(_)));
         let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
-        let rated =
-            Ratings::of_entries(entries.iter().map(|entry| (entry.0.as_str(), entry.1, entry.2.clone())));
+        let rated = Ratings::of_entries(entries.iter().map(PersonRating::to_entry));
         let scale = scales.get(&(*scheme, *criterion)).copied();
         let Ok(ratings) = rated.map(|ratings| with_levels(ratings, scale)) else { continue };
         let found = summarise_agreement(&ratings, level, SEED);
@@ -366,9 +453,10 @@ fn compute_task_agreement(
             undefined: undefined(alpha),
         }));
         let judged = judges.get(&((*scheme).to_owned(), (*criterion).to_owned()));
-        let names: BTreeSet<&str> = judged.into_iter().flatten().map(|judged| judged.0.as_str()).collect();
+        let names: BTreeSet<&str> =
+            judged.into_iter().flatten().map(|judged| judged.judge.as_str()).collect();
         for name in names {
-            let theirs: Vec<_> = judged.into_iter().flatten().filter(|judged| judged.0 == name).collect();
+            let theirs: Vec<_> = judged.into_iter().flatten().filter(|judged| judged.judge == name).collect();
             told.judge.push(compare_judge_with_people(
                 criterion,
                 name,
@@ -404,15 +492,15 @@ fn with_levels(ratings: Ratings, scale: Option<(f64, f64)>) -> Ratings {
 fn compare_judge_with_people(
     criterion: &str,
     judge: &str,
-    people: &[(String, &str, Value)],
-    judged: &[&(String, String, Value, String)],
+    people: &[PersonRating<'_>],
+    judged: &[&JudgeRating],
     (level, scale): (Level, Option<(f64, f64)>),
     items: &BTreeMap<&str, ItemId>,
 ) -> JudgeAgreement {
     // Nobody who answers can be called so.
     let rater = format!("\0{judge}");
-    let said = judged.iter().map(|judged| (rater.as_str(), judged.1.as_str(), judged.2.clone()));
-    let entries = people.iter().map(|person| (person.0.as_str(), person.1, person.2.clone())).chain(said);
+    let said = judged.iter().map(|judged| (rater.as_str(), judged.candidate.as_str(), judged.value.clone()));
+    let entries = people.iter().map(PersonRating::to_entry).chain(said);
     let aligned = Ratings::of_entries(entries).and_then(|ratings| {
         let ratings = with_levels(ratings, scale);
         let humans: Vec<usize> =
@@ -442,7 +530,10 @@ fn compare_judge_with_people(
             told.confusion = Some(ConfusionCounts { labels: counts.labels, counts: counts.counts });
             let apart = found.disagreements.into_iter().take(50).map(|disagreement| JudgeHumanDisagreement {
                 item: items.get(disagreement.item.as_str()).map(ToString::to_string).unwrap_or_default(),
-                reason: judged.iter().find(|said| said.1 == disagreement.item).map(|said| said.3.clone()),
+                reason: judged
+                    .iter()
+                    .find(|said| said.candidate == disagreement.item)
+                    .map(|said| said.reason.clone()),
                 candidate: disagreement.item,
                 title: String::new(),
                 judge: disagreement.judge,

@@ -40,6 +40,7 @@ struct AlertListQuery {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Alerts {
+    /// Alerts, newest first.
     items: Vec<AlertShown>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,

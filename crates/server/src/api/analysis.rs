@@ -42,6 +42,7 @@ struct RunCriteria {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct CriterionMean {
+    /// Name of the criterion.
     criterion: String,
     /// From 0 to 1.
     mean: f64,
@@ -54,6 +55,7 @@ struct CriterionMean {
 /// A run compared with others
 #[derive(Debug, Serialize, ToSchema)]
 struct RunsCompared {
+    /// Id of the later run.
     after: String,
     /// One for each `before`, in their order.
     comparisons: Vec<RunComparison>,
@@ -64,16 +66,21 @@ struct RunsCompared {
 /// Comparison of two runs, case by case, as `jurist compare --format json` prints it
 #[derive(Debug, Serialize, ToSchema)]
 struct RunComparison {
+    /// Id of the earlier run.
     before: String,
     /// Other differences between the runs that may explain a change.
     caveats: Vec<String>,
     /// Cases that both decided with the same rubric.
     n_cases: usize,
+    /// Names of cases that only the earlier run has.
     only_before: Vec<String>,
+    /// Names of cases that only the later run has.
     only_after: Vec<String>,
     /// Cases that at least one of them did not decide.
     undecided: Vec<String>,
+    /// Difference of the mean scores; `null` if no case has a score in both runs.
     score: Option<RunDifference>,
+    /// Difference of the pass rates; `null` if no case was decided by both runs.
     pass_rate: Option<RunDifference>,
     /// Their p-values hold for all of them together.
     criteria: BTreeMap<String, RunDifference>,
@@ -86,11 +93,15 @@ struct RunComparison {
 /// The difference of two means
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunDifference {
+    /// Mean of the cases in the earlier run, from 0 to 1.
     before: f64,
+    /// Mean of the cases in the later run, from 0 to 1.
     after: f64,
+    /// Later minus earlier, from -1 to 1.
     difference: f64,
     /// Of 95 %; absent for a single case.
     interval: Option<(f64, f64)>,
+    /// p-value of a sign-flip permutation test over cases, from 0 to 1.
     p: f64,
     /// Independent cases.
     n: usize,
@@ -105,13 +116,17 @@ pub(super) struct RunDifference {
 /// A case whose verdict is another one now
 #[derive(Debug, Serialize, ToSchema)]
 struct ChangedCase {
+    /// Name of the case.
     case: String,
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
     before: VerdictStatus,
+    /// Verdict in the later run: pass, fail, error or deferred.
     #[schema(value_type = String)]
     after: VerdictStatus,
+    /// Score in the earlier run, from 0 to 1; `null` if it has none.
     score_before: Option<f64>,
+    /// Score in the later run, from 0 to 1; `null` if it has none.
     score_after: Option<f64>,
     /// Why it does not pass now, a line for each criterion.
     reasons: Vec<String>,
@@ -133,8 +148,11 @@ struct RunMatrix {
     keys: Vec<MatrixKey>,
     /// Absent where nothing differs.
     rows_by: Option<String>,
+    /// Field of the columns; `null` if there is none.
     columns_by: Option<String>,
+    /// Values of `rows_by`, in the order of the cells.
     rows: Vec<String>,
+    /// Values of `columns_by`, in the order of the cells; empty if nothing differs.
     columns: Vec<String>,
     /// Row by row; null where there is no case.
     cells: Vec<Vec<Option<MatrixCell>>>,
@@ -142,7 +160,9 @@ struct RunMatrix {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct MatrixKey {
+    /// Name of the field.
     key: String,
+    /// Number of different values of the field in this run.
     n_values: usize,
 }
 
@@ -150,20 +170,24 @@ struct MatrixKey {
 struct MatrixCell {
     /// Number of results, including those without a verdict.
     n: usize,
+    /// Number of results that passed.
     passed: usize,
     /// Those that passed or failed.
     decided: usize,
     /// The mean, over those that have a score.
     score: Option<f64>,
+    /// 95 % confidence interval of the mean score; `null` with fewer than two scores.
     interval: Option<(f64, f64)>,
     /// Of those that were decided.
     pass_rate: Option<f64>,
+    /// 95 % confidence interval of the pass rate; `null` if nothing was decided.
     pass_interval: Option<(f64, f64)>,
 }
 
 /// Cases that were tried several times
 #[derive(Debug, Serialize, ToSchema)]
 struct RunTrials {
+    /// Number of cases.
     n_cases: usize,
     /// The most trials of one case; 0 where nothing was tried twice.
     k: usize,
@@ -177,9 +201,11 @@ struct RunTrials {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct FlakyCase {
+    /// Name of the case.
     case: String,
     /// Trials with a verdict.
     n: usize,
+    /// Number of trials that passed.
     passed: usize,
     /// Share of trials that go against the majority.
     flip_rate: f64,
@@ -205,7 +231,7 @@ async fn get_run_comparison(
 ) -> Result<Json<RunsCompared>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let after: RunId = id.parse()?;
-    let before = asked.iter().filter(|asked| asked.0 == "before").map(|asked| asked.1.parse());
+    let before = asked.iter().filter(|(key, _)| key == "before").map(|(_, run)| run.parse());
     let before: Vec<RunId> = before.collect::<Result<_, _>>()?;
     if before.is_empty() || MOST_RUNS <= before.len() {
         return Err(ApiError::Bad(format!("`before` names from 1 to {} runs", MOST_RUNS - 1)));

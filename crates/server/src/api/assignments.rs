@@ -31,33 +31,44 @@ pub fn build_assignment_routes() -> OpenApiRouter<App> {
 /// The item that an annotator works on
 #[derive(Debug, Serialize, ToSchema)]
 struct WorkShown {
+    /// Id of the assignment.
     #[schema(example = "asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     assignment: String,
+    /// The task that the item belongs to.
     task: TaskName,
     /// As `jurist schema annotation` describes it.
     #[schema(value_type = Object)]
     item: Item,
+    /// Id of the row in the data of the task; `null` for traces and cases of runs, and for all items of a task with
+    /// gold or attention items, because it could show which items these are.
+    #[schema(example = "r1")]
+    row: Option<String>,
     /// As `jurist schema annotation` describes them.
     #[schema(value_type = Vec<Object>)]
     schemes: Vec<Scheme>,
     /// Current draft, by scheme.
     #[schema(value_type = Object)]
     draft: Draft,
+    /// Revision of the draft; a request that saves or submits it sends this number.
     revision: u64,
     /// `assigned` or `submitted`.
     state: &'static str,
+    /// Progress of the annotator in this task.
     progress: OwnProgress,
     /// Your assignment before this one, if you may go back.
     before: Option<String>,
+    /// Your assignment after this one, if you may go back; `null` if there is none.
     after: Option<String>,
     /// Your items of this task in the order in which you got them, at most the last 200; empty if you may not go back.
     own: Vec<OwnItem>,
+    /// Settings of the task that change the page.
     settings: WorkSettings,
 }
 
 /// An item in your list
 #[derive(Debug, Serialize, ToSchema)]
 struct OwnItem {
+    /// Id of the assignment.
     #[schema(example = "asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     assignment: String,
     /// `assigned` or `submitted`.
@@ -66,14 +77,18 @@ struct OwnItem {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskName {
+    /// Id of the task.
     id: String,
+    /// Name of the task.
     name: String,
+    /// Description of the task; `null` if it has none.
     description: Option<String>,
 }
 
 /// Progress of an annotator
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnProgress {
+    /// Number of items that the annotator has answered, gold and attention items included.
     pub(super) done: u64,
     /// How many they may still be given.
     pub(super) left: Option<u64>,
@@ -81,8 +96,11 @@ pub(super) struct OwnProgress {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct WorkSettings {
+    /// Whether submitted items can be opened and changed.
     back_navigation: bool,
+    /// Whether the page shows the weighted score of the answers so far.
     shows_score: bool,
+    /// Whether the page shows the descriptions of criteria.
     shows_descriptions: bool,
 }
 
@@ -97,6 +115,7 @@ enum NextWork {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct NoWork {
+    /// Always `true`: there is no item now.
     done: bool,
     /// `finished`, `quota`, `closed` or `nothing_now`.
     why: &'static str,
@@ -116,7 +135,9 @@ struct SentDraft {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct DraftSaved {
+    /// Revision of the saved draft; the next request sends it.
     revision: u64,
+    /// When the draft was saved, in UTC (RFC 3339).
     saved: String,
 }
 
@@ -132,9 +153,12 @@ struct SubmitAnswer {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TrainingFeedback {
+    /// Whether all answers were correct.
     right: bool,
+    /// Each answer with the expected one, as `jurist schema annotation` describes it under `AnswerCheck`.
     #[schema(value_type = Vec<Object>)]
     rows: Vec<AnswerCheck>,
+    /// Explanation of the expected answers; `null` if there is none.
     why: Option<String>,
 }
 
@@ -338,6 +362,7 @@ impl From<AssignmentContext> for WorkShown {
             assignment: it.assignment.id.to_string(),
             task: TaskName { id: it.task.id.to_string(), name: it.task.name, description: it.description },
             item: it.item,
+            row: it.row,
             schemes: it.schemes,
             draft: it.draft,
             revision: it.assignment.revision,

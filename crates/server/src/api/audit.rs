@@ -52,16 +52,23 @@ struct AuditListQuery {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AuditEntryView {
+    /// Id of the entry.
     id: String,
+    /// When it was done, in UTC (RFC 3339).
     time: String,
+    /// Account or API token that did it.
     actor: String,
+    /// What was done, such as `token.add`.
     action: String,
+    /// Id or name of what was changed.
     target: String,
+    /// Details of the action, without secrets.
     body: serde_json::Value,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AuditEntryPage {
+    /// Entries, newest first.
     items: Vec<AuditEntryView>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,

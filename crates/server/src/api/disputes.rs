@@ -38,6 +38,7 @@ pub fn build_dispute_routes() -> OpenApiRouter<App> {
 /// List disputes, the largest difference first
 #[derive(Debug, Serialize, ToSchema)]
 struct Disputes {
+    /// Disputes, the largest difference first; decided ones are last.
     items: Vec<Dispute>,
     /// Send it as `after`; absent at the end.
     next: Option<usize>,
@@ -45,29 +46,41 @@ struct Disputes {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Dispute {
+    /// Id of the item, `itm_…`.
     item: String,
+    /// Id of the item in the data.
     candidate: String,
     /// Its first words.
     title: String,
+    /// Name of the annotation scheme.
     scheme: String,
+    /// Criterion, claim or step; the scheme if it has one question.
     criterion: String,
+    /// Label of the question on pages.
     label: String,
     /// From 0 to 1.
     disagreement: f64,
+    /// The answers of the annotators.
     ratings: Vec<GivenRating>,
     /// The scale, lowest first.
     #[schema(value_type = Vec<Object>)]
     points: Vec<jurist_core::annotate::ScalePoint>,
+    /// The newest decision; `null` if there is none.
     decided: Option<DisputeDecision>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct GivenRating {
+    /// Id of the annotator's account.
     pub account: String,
+    /// Name of the annotator.
     pub name: String,
+    /// Answer of the annotator, as `jurist schema annotation` describes it.
     #[schema(value_type = Object)]
     pub rating: Rating,
+    /// Comment of the annotator; `null` if there is none.
     pub comment: Option<String>,
+    /// Quotes that the annotator marked, as `jurist schema annotation` describes them.
     #[schema(value_type = Vec<Object>)]
     pub evidence: Vec<Quote>,
 }
@@ -75,15 +88,22 @@ pub(super) struct GivenRating {
 /// A decision of a person
 #[derive(Debug, Clone, Serialize, ToSchema)]
 struct DisputeDecision {
+    /// Name of the annotation scheme.
     scheme: String,
+    /// Criterion, claim or step; the scheme if it has one question.
     criterion: String,
+    /// The decided answer, such as `{"kind": "scored", "value": 4}`.
     #[schema(value_type = Object)]
     rating: serde_json::Value,
     /// Of a question of several labels: those that are ticked.
     labels: Option<Vec<String>>,
+    /// Name of the person who decided; `null` if it is unknown.
     by: Option<String>,
+    /// When it was decided, in UTC (RFC 3339).
     time: String,
+    /// Reason of the decision; `null` if none was given.
     why: Option<String>,
+    /// Cause of the disagreement: `guideline`, `mistake`, `ambiguous` or `other`; `null` if none was given.
     cause: Option<String>,
 }
 
@@ -93,6 +113,7 @@ struct NewDisputeDecision {
     /// The value is an answer of the question; of several labels a list.
     #[schema(value_type = Object)]
     rating: serde_json::Value,
+    /// Reason of the decision.
     why: Option<String>,
     /// `guideline`, `mistake`, `ambiguous` or `other`.
     cause: Option<String>,
@@ -101,23 +122,34 @@ struct NewDisputeDecision {
 /// All annotations of an item
 #[derive(Debug, Serialize, ToSchema)]
 struct ItemAnswers {
+    /// The item, as `jurist schema annotation` describes it.
     #[schema(value_type = Object)]
     item: Item,
+    /// Id of the item in the data.
     candidate: String,
+    /// Id of the task.
     task: String,
+    /// The questions, as `jurist schema annotation` describes them.
     #[schema(value_type = Vec<Object>)]
     schemes: Vec<Scheme>,
+    /// The newest answers of each annotator who is not excluded.
     answers: Vec<AnswerOfPerson>,
+    /// Decisions about disputes of this item.
     decisions: Vec<DisputeDecision>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct AnswerOfPerson {
+    /// Id of the annotator's account.
     account: String,
+    /// Name of the annotator.
     name: String,
+    /// Answers by scheme, as `jurist schema annotation` describes them.
     #[schema(value_type = Object)]
     draft: Draft,
+    /// Working time in seconds; `null` if it is unknown.
     seconds: Option<f64>,
+    /// When it was submitted, in UTC (RFC 3339).
     time: String,
 }
 

@@ -32,6 +32,7 @@ struct CaseExchangeQuery {
 /// One judge call: the request and the reply
 #[derive(Debug, Serialize, ToSchema)]
 struct ExchangeView {
+    /// Name of the judge.
     judge: String,
     /// For traces: name of the monitor that made the call.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +45,9 @@ struct ExchangeView {
     criterion: Option<String>,
     /// When it was written down.
     time: String,
+    /// Messages that were sent, in their order.
     messages: Vec<ExchangeMessage>,
+    /// Text of the reply; `null` if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     reply: Option<String>,
     /// Error, if there is no reply.
@@ -56,6 +59,7 @@ struct ExchangeView {
 struct ExchangeMessage {
     /// system, user or assistant.
     role: &'static str,
+    /// Text of the message.
     content: String,
 }
 

@@ -21,8 +21,8 @@ use super::Json;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
+use crate::job::format_load_errors;
 use crate::monitor::{self, MonitorFileCheck};
-use crate::work::format_load_errors;
 
 /// More than anybody reads are counted.
 const TOLD: usize = 500;
@@ -70,6 +70,7 @@ struct FileCheckResult {
 /// A problem or a piece of advice
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 struct Remark {
+    /// How severe it is.
     severity: RemarkSeverity,
     /// As in the list of diagnostics, such as `unknown-key`.
     code: String,
@@ -79,7 +80,9 @@ struct Remark {
     column: usize,
     /// End: the first character after it.
     end_line: usize,
+    /// Column behind the last character, from 1.
     end_column: usize,
+    /// What is wrong, and what would be right.
     message: String,
     /// A few words for the place itself.
     label: Option<String>,
@@ -105,6 +108,7 @@ struct PromptPreviewRequest {
     /// A file with one rubric or monitor, in any dialect.
     #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
     source: String,
+    /// Format of the file, such as `agentv` or `promptfoo`; found from its content by default.
     #[serde(default)]
     dialect: Option<String>,
     /// Candidate to grade [default: placeholder text].
@@ -139,6 +143,7 @@ struct PromptView {
 struct PromptMessage {
     /// system or user.
     role: &'static str,
+    /// Text of the message.
     content: String,
 }
 
@@ -314,9 +319,9 @@ pub(super) fn load_single_rubric(source: &str, dialect: Option<String>) -> Resul
 
 fn load_rubric_source(source: &str, dialect: Option<String>) -> Result<LoadedSuite, ApiError> {
     if let Some(name) = &dialect
-        && !Dialect::ALL.iter().any(|it| it.0 == name)
+        && !Dialect::ALL.iter().any(|(known, _)| known == name)
     {
-        let all = Dialect::ALL.map(|it| it.0).join(", ");
+        let all = Dialect::ALL.map(|(known, _)| known).join(", ");
         return Err(ApiError::Bad(format!("`dialect` is one of {all}")));
     }
     let files = BTreeMap::from([("rubric.yaml".to_owned(), source.to_owned())]);

@@ -66,23 +66,32 @@ pub struct GradeListQuery {
 /// A grade in numbers
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GradeLine {
+    /// Id of the grade.
     pub id: String,
+    /// Id of the candidate, such as that of a trace or of a case.
     pub candidate: String,
+    /// Id of the rubric version.
     pub rubric_version: String,
+    /// Criterion of the rubric.
     pub criterion: String,
+    /// Kind of grader: check, judge or human.
     #[schema(value_type = String)]
     pub grader_kind: GraderKind,
+    /// Name of the check, judge or person.
     pub grader: String,
+    /// Agent that produced the candidate; `null` if it is unknown.
     pub agent: Option<String>,
     /// scored, not_applicable, abstained, failed or deferred.
     pub outcome: String,
     /// On 0..=1.
     pub score: Option<f64>,
+    /// Whether the answer passes its criterion; `null` if it has no score.
     pub is_passed: Option<bool>,
     /// With which it was sampled.
     pub probability: f64,
     /// Dollars.
     pub cost: Option<f64>,
+    /// When the answer was given, in UTC (RFC 3339).
     pub time: String,
     #[serde(flatten)]
     said: GradeDetails,
@@ -95,8 +104,10 @@ struct GradeDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     value: Option<grade::Value>,
+    /// Reason of the grader; absent if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     reason: String,
+    /// Quotes that support the answer; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evidence: Vec<GradeEvidence>,
     /// Claims or requirements that the grade is based on.
@@ -117,7 +128,9 @@ struct GradeDetails {
 /// A quote and its position in the candidate; without a position it was not found
 #[derive(Debug, Serialize, ToSchema)]
 struct GradeEvidence {
+    /// Text of the quote.
     quote: String,
+    /// Where the quote is in the candidate; `null` if it was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<EvidencePlace>,
 }
@@ -128,15 +141,20 @@ struct EvidencePlace {
     /// Such as `response` or `trace.3.result`.
     #[serde(rename = "in")]
     part: String,
+    /// Offset of the first byte of the quote in this part, from 0.
     start: u64,
+    /// Offset after the last byte of the quote in this part.
     end: u64,
 }
 
 /// A claim or a requirement, and whether it holds
 #[derive(Debug, Serialize, ToSchema)]
 struct GradePoint {
+    /// Text of the claim or requirement.
     text: String,
+    /// Whether the claim or requirement holds.
     holds: bool,
+    /// Quotes that support it; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evidence: Vec<GradeEvidence>,
 }
@@ -146,11 +164,13 @@ struct GradeError {
     /// timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed.
     #[schema(value_type = String)]
     failure: grade::Failure,
+    /// What happened, in words.
     detail: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct GradeLines {
+    /// Grades of this page.
     items: Vec<GradeLine>,
     /// Number of grades hidden on this page because you have not annotated their items yet.
     n_withheld: usize,
@@ -160,19 +180,26 @@ struct GradeLines {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VerdictLine {
+    /// Id of the verdict.
     pub id: String,
+    /// Id of the candidate, such as that of a trace or of a case.
     pub candidate: String,
+    /// Id of the rubric version.
     pub rubric_version: String,
+    /// Id of the monitor; `null` for verdicts of runs.
     pub monitor: Option<String>,
+    /// Agent that produced the candidate; `null` if it is unknown.
     pub agent: Option<String>,
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
     pub status: VerdictStatus,
+    /// Score from 0 to 1; `null` if there is none.
     pub score: Option<f64>,
     /// With which it was sampled.
     pub probability: f64,
     /// Dollars.
     pub cost: Option<f64>,
+    /// When it was reached, in UTC (RFC 3339).
     pub time: String,
     /// Failed gates.
     failed_gates: Vec<VerdictGate>,
@@ -200,11 +227,13 @@ struct UndecidedVerdictGate {
     /// Absent for gates of the rubric itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     criterion: Option<String>,
+    /// Why it could not be decided.
     reason: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct VerdictLines {
+    /// Verdicts of this page.
     items: Vec<VerdictLine>,
     /// Number of entries hidden on this page because you have not annotated their items yet.
     n_withheld: usize,
@@ -245,41 +274,66 @@ enum TallyBucket {
 /// Sums over grades and verdicts; means are corrected for sampling
 #[derive(Debug, Serialize, ToSchema)]
 struct Tallies {
+    /// Sums of grades, by criterion and grader.
     grades: Vec<GradeSum>,
+    /// Sums of verdicts.
     verdicts: Vec<VerdictSum>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct GradeSum {
+    /// Id of the rubric version.
     rubric_version: String,
+    /// Criterion of the rubric.
     criterion: String,
+    /// Kind of grader: check, judge or human.
     #[schema(value_type = String)]
     grader_kind: GraderKind,
+    /// Name of the check, judge or person.
     grader: String,
     /// Where the day or hour begins.
     time: Option<String>,
+    /// Number of grades with a score.
     n_scored: u64,
+    /// Number of grades whose criterion does not apply.
     n_not_applicable: u64,
+    /// Number of grades in which the grader could not tell.
     n_abstained: u64,
+    /// Number of grader errors. They are never scores.
     n_failed: u64,
+    /// Number of grades that are still to come.
     n_deferred: u64,
+    /// Mean score from 0 to 1; `null` if nothing was scored.
     mean: Option<f64>,
+    /// Standard error of the mean; `null` for fewer than two scores.
     standard_error: Option<f64>,
+    /// Share of scored grades that pass, from 0 to 1; `null` if nothing was scored.
     pass_rate: Option<f64>,
+    /// Cost in US dollars.
     cost: f64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct VerdictSum {
+    /// Id of the rubric version.
     rubric_version: String,
+    /// Where the day or hour begins, in UTC; `null` if the sum is over all time.
     time: Option<String>,
+    /// Number of verdicts pass.
     n_pass: u64,
+    /// Number of verdicts fail.
     n_fail: u64,
+    /// Number of candidates that could not be graded. They are never scores.
     n_error: u64,
+    /// Number of verdicts that are still to come.
     n_deferred: u64,
+    /// Mean score from 0 to 1; `null` if nothing was scored.
     mean: Option<f64>,
+    /// Standard error of the mean; `null` for fewer than two scores.
     standard_error: Option<f64>,
+    /// Share of pass among pass and fail, from 0 to 1; `null` if there are none.
     pass_rate: Option<f64>,
+    /// Cost in US dollars.
     cost: f64,
 }
 

@@ -26,9 +26,11 @@ pub fn build_job_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct JobCountView {
+    /// Kind of the jobs.
     kind: String,
     /// waiting, leased or dead.
     state: String,
+    /// Number of jobs.
     n: u64,
     /// When the first of them may start.
     oldest: String,
@@ -36,17 +38,22 @@ struct JobCountView {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct DeadJob {
+    /// Id of the job.
     #[schema(example = "job_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Kind of the job.
     kind: String,
+    /// Number of attempts that failed.
     attempts: u64,
     /// Why it failed the last time.
     error: Option<String>,
+    /// When the job was created, in UTC (RFC 3339).
     created: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct DeadJobs {
+    /// Jobs that failed too often and are not tried again.
     items: Vec<DeadJob>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,

@@ -23,8 +23,9 @@ use super::audit::record_audit_entry;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
+use crate::job::WorkRefusal;
 use crate::monitor::build_monitor_view;
-use crate::work::{ProjectBudget, WorkRefusal};
+use crate::work::ProjectBudget;
 
 /// How far back calls and errors are counted.
 const DAYS: i64 = 30;
@@ -43,11 +44,13 @@ struct JudgeShown {
     /// With its vendor.
     #[schema(example = "openai/gpt-5-mini")]
     name: String,
+    /// Vendor of the model, such as `openai`.
     vendor: String,
     /// Whether it is the default judge.
     is_default: bool,
     /// Monitors that name it.
     monitors: Vec<String>,
+    /// Whether the server has the API key of the vendor.
     key: JudgeKey,
     /// Reason, if it cannot be called.
     problem: Option<String>,
@@ -56,6 +59,7 @@ struct JudgeShown {
     /// The day of the last call that was paid, of UTC.
     #[schema(example = "2026-03-20")]
     last_used: Option<String>,
+    /// Number of paid calls in the last 30 days.
     n_calls: u64,
     /// Dollars.
     spent: f64,
@@ -78,14 +82,18 @@ enum JudgeKey {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TokenPrice {
+    /// US dollars for a million tokens of the prompt.
     input: f64,
+    /// US dollars for a million tokens of the prompt that the vendor has cached.
     cached: f64,
+    /// US dollars for a million tokens of the reply.
     output: f64,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct JudgePing {
+    /// Name of the judge to test.
     #[schema(example = "openai/gpt-5-mini")]
     judge: String,
 }
@@ -93,6 +101,7 @@ struct JudgePing {
 /// Whether a judge answers
 #[derive(Debug, Serialize, ToSchema)]
 struct JudgePingResult {
+    /// Whether the judge answered.
     ok: bool,
     /// Milliseconds.
     ms: u64,

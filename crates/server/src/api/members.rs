@@ -25,9 +25,12 @@ pub fn build_member_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct MemberView {
+    /// Id of the member's account.
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     account: String,
+    /// E-mail address of the member.
     email: String,
+    /// Name of the member.
     name: String,
     /// `owner`, `member`, `viewer` or `annotator`.
     role: String,
@@ -45,6 +48,7 @@ struct WithRole {
 struct InvitationLink {
     /// Path and fragment of the link; the fragment after `#` is not sent to the server.
     path: String,
+    /// Secret of the invitation. It is shown once.
     invitation: String,
 }
 

@@ -8,6 +8,7 @@ mod alerts;
 mod analysis;
 mod assignments;
 mod audit;
+mod datasets;
 mod file_checks;
 mod disputes;
 mod events;
@@ -28,10 +29,13 @@ mod projects;
 mod ranking;
 mod results;
 mod rubrics;
+mod run_cases;
 mod run_changes;
 mod run_history;
+mod run_labels;
 mod run_push;
 mod runs;
+mod service_errors;
 mod session;
 mod spend;
 mod tasks;
@@ -41,8 +45,6 @@ mod rewards;
 mod rubric_trials;
 mod blinding;
 
-pub use self::run_changes::ChangeCache;
-pub use self::run_history::HistoryCache;
 pub use self::run_push::{EndedRun, PushedResult, PushedResults, PushedRun};
 
 use std::borrow::Cow;
@@ -139,6 +141,7 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(analysis::build_analysis_routes())
         .merge(assignments::build_assignment_routes())
         .merge(audit::build_audit_routes())
+        .merge(datasets::build_dataset_routes())
         .merge(file_checks::build_file_check_routes())
         .merge(events::build_run_event_routes())
         .merge(exchanges::build_exchange_routes())
@@ -153,8 +156,10 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(ranking::build_ranking_routes())
         .merge(rubrics::build_rubric_routes())
         .merge(runs::build_run_routes())
+        .merge(run_cases::build_run_case_routes())
         .merge(run_changes::build_run_change_routes())
         .merge(run_history::build_run_history_routes())
+        .merge(run_labels::build_run_label_routes())
         .merge(run_push::build_run_push_routes())
         .merge(session::build_session_routes())
         .merge(spend::build_spend_routes())

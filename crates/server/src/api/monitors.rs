@@ -135,6 +135,7 @@ impl TrafficWindowQuery {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct DecisionPage {
+    /// Decisions, newest first.
     items: Vec<DecisionView>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,

@@ -27,13 +27,16 @@ struct NotificationSettingsView {
     mail: Option<Vec<String>>,
     /// Whether this server can send e-mail at all.
     can_mail: bool,
+    /// Where alerts are posted; `null` if there is no webhook.
     webhook: Option<WebhookShown>,
+    /// Hours in which nothing is sent; `null` if there are none.
     quiet_hours: Option<QuietHours>,
 }
 
 /// The address is a secret and is not returned again.
 #[derive(Debug, Serialize, ToSchema)]
 struct WebhookShown {
+    /// Host of the address. The rest of it is secret.
     #[schema(example = "hooks.example.org")]
     host: String,
     /// Signing secret: only in the response to setting the webhook.
@@ -53,6 +56,7 @@ struct NotificationChange {
     #[serde(default, deserialize_with = "deserialize_nullable_field")]
     #[schema(value_type = Option<String>, example = "https://hooks.example.org/jurist")]
     webhook: Option<Option<String>>,
+    /// Hours in which nothing is sent; `null` removes them.
     #[serde(default, deserialize_with = "deserialize_nullable_field")]
     #[schema(value_type = Option<QuietHours>)]
     quiet_hours: Option<Option<QuietHours>>,
@@ -105,8 +109,8 @@ async fn update_notification_settings(
         Some(None) => settings.webhook = None,
         Some(Some(address)) => {
             let before = settings.webhook.as_ref();
-            let (webhook, made) = Webhook::new(&app.settings.work, caller.project, &address, before)?;
-            (settings.webhook, secret) = (Some(webhook), Some(made));
+            let made = Webhook::create(&app.settings.work, caller.project, &address, before)?;
+            (settings.webhook, secret) = (Some(made.webhook), Some(made.secret));
         }
     }
     settings.keep(&app.store, caller.project).await?;

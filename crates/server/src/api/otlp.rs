@@ -7,7 +7,7 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use jurist_store::clock;
-use jurist_store::pieces::MAX_PIECES;
+use jurist_store::pieces::{MAX_PIECES, PieceName};
 use prost::Message;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -93,7 +93,7 @@ async fn store_otlp_spans(
 ) -> Result<Vec<u8>, ApiError> {
     caller.needs(AccessScope::Ingest)?;
     let now = clock::current_time();
-    let mut pass = AdmittedRequest::new(app, &caller.sender(address), now)?;
+    let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
     let redacting = app.clone();
     let read = move || Spans::read(&body, encoding, &redacting.settings.redactor, now);
@@ -102,11 +102,11 @@ async fn store_otlp_spans(
     let mut spans = spans?;
     let pieces = std::mem::take(&mut spans.pieces);
     let receipt = app.store.put_pieces(caller.project, pieces, now).await?;
-    for (trace, id) in &receipt.conflicts {
+    for PieceName { trace, id } in &receipt.conflicts {
         spans.reject(format!("span `{id}` of trace `{trace}` is already stored with other content"));
     }
     app.metrics.pieces_refused(receipt.refused.len());
-    for (trace, _) in &receipt.refused {
+    for PieceName { trace, .. } in &receipt.refused {
         spans.reject(format!("trace `{trace}` already has {MAX_PIECES} spans; further spans are not stored"));
     }
     Ok(spans.answer(encoding))

@@ -3,6 +3,8 @@
 pub const ACCOUNT_ID: &str = "Id of the account, `acc_…`";
 pub const ALERT_ID: &str = "Id of the alert, `alr_…`";
 pub const ASSIGNMENT_ID: &str = "Id of the assignment, `asg_…`";
+pub const CASE_KEY: &str = "Key of the case";
+pub const DATASET: &str = "Name of the dataset";
 pub const ITEM_ID: &str = "Id of the item, `itm_…`";
 pub const JOB_ID: &str = "Id of the job, `job_…`";
 pub const MONITOR: &str = "Name or id of the monitor";

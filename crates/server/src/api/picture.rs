@@ -9,12 +9,15 @@ use utoipa::ToSchema;
 pub struct ChartView {
     /// SVG to embed in a page; it uses the colours of the page, and its texts are escaped.
     svg: String,
+    /// The figures of the chart as a table.
     table: PictureTable,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PictureTable {
+    /// Heads of the columns.
     columns: Vec<String>,
+    /// Cells, row by row.
     rows: Vec<Vec<String>>,
 }
 

@@ -22,9 +22,12 @@ pub fn build_project_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct ProjectView {
+    /// Id of the project.
     #[schema(example = "prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Name of the project.
     name: String,
+    /// When the project was created, in UTC (RFC 3339).
     created: String,
     /// Days after which the contents of traces are erased; absent means never. A setting of the server:
     /// `--retention`.
@@ -34,6 +37,7 @@ struct ProjectView {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewProject {
+    /// Name of the project, unique on the server.
     #[schema(min_length = 1, max_length = 100)]
     name: String,
 }

@@ -64,6 +64,7 @@ struct Ranks {
     position: Option<PositionShown>,
     /// Comparisons with a result.
     n: usize,
+    /// Number of ties.
     ties: usize,
     /// Comparisons with a judge error; they are excluded.
     errors: usize,
@@ -77,6 +78,7 @@ struct Ranks {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RankedSide {
+    /// Name of the candidate.
     side: String,
     /// From 1.
     rank: usize,
@@ -92,11 +94,13 @@ struct RankedSide {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct PositionShown {
+    /// Number of comparisons that the answer in the first position won.
     first_wins: usize,
     /// Cases that one of two won; several judges of one are one.
     n: usize,
     /// 0.5 without position bias.
     rate: f64,
+    /// 95 % confidence interval of the rate.
     interval: (f64, f64),
     /// p-value of the difference from 0.5.
     p: f64,
@@ -174,7 +178,7 @@ async fn load_annotator_preferences(
         .submitted_assignments(caller.project, task.id)
         .await?
         .into_iter()
-        .map(|(id, item, account)| ((item, account), is_turned(id)))
+        .map(|submitted| ((submitted.item, submitted.account), is_turned(submitted.id)))
         .collect();
     let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
     let excluded = excluded_accounts(&task);

@@ -24,8 +24,11 @@ pub fn build_task_result_routes() -> OpenApiRouter<App> {
 /// Annotations of a task
 #[derive(Debug, Serialize, ToSchema)]
 struct ShownResults {
+    /// Number of submitted answers of annotators who are not excluded.
     n_answers: usize,
+    /// Number of items with an answer.
     n_items: usize,
+    /// Number of annotators with an answer.
     n_people: usize,
     /// Over all annotations.
     questions: Vec<ShownQuestion>,
@@ -40,17 +43,24 @@ struct ShownResults {
 /// Answers whose field has one value
 #[derive(Debug, Serialize, ToSchema)]
 struct ShownGroup {
+    /// Value of the field.
     value: String,
+    /// Number of submitted answers with this value.
     n_answers: usize,
+    /// Results of each question over these answers.
     questions: Vec<ShownQuestion>,
 }
 
 /// Annotations of one question
 #[derive(Debug, Serialize, ToSchema)]
 struct ShownQuestion {
+    /// Name of the annotation scheme.
     scheme: String,
+    /// Name of the criterion, or of the scheme if it has one question.
     name: String,
+    /// Label of the question on pages.
     label: String,
+    /// What the figures are: ratings, a computed score, or counts of answers.
     kind: ShownKind,
     /// The ends of its scale, where answers are numbers.
     scale: Option<(f64, f64)>,
@@ -58,8 +68,11 @@ struct ShownQuestion {
     mean: Option<f64>,
     /// 95 % confidence interval of the mean; items count once, however many people rated them.
     interval: Option<(f64, f64)>,
+    /// Number of ratings. Each annotator of an item counts.
     n_scored: usize,
+    /// Number of answers that the question does not apply. They are not part of the mean.
     n_not_applicable: usize,
+    /// Number of annotators who could not tell. They are not part of the mean.
     n_abstained: usize,
     /// How often each answer was given, where answers have no order.
     counts: Vec<ShownCount>,
@@ -67,7 +80,9 @@ struct ShownQuestion {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct ShownCount {
+    /// The answer.
     answer: String,
+    /// How often it was given.
     n: usize,
 }
 

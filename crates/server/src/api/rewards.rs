@@ -51,11 +51,13 @@ struct RewardRequest {
     /// A file with one rubric, in any dialect.
     #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
     rubric: String,
+    /// Format of the rubric, such as `agentv` or `promptfoo`; found from its content by default.
     #[serde(default)]
     dialect: Option<String>,
     /// Instead of the judge that the file names, or the usual one.
     #[serde(default)]
     judge: Option<String>,
+    /// Texts to grade, in the order of the scores.
     #[schema(min_items = 1, max_items = 1024)]
     completions: Vec<RewardCompletion>,
     /// Dollars that the request may cost.
@@ -67,9 +69,11 @@ struct RewardRequest {
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RewardCompletion {
+    /// Prompt that the text answers.
     #[serde(default)]
     #[schema(example = "Say hello.")]
     prompt: String,
+    /// Text that is graded.
     #[schema(example = "Hello!")]
     completion: String,
     /// A reference answer, for all completions of a request or for none.
@@ -80,6 +84,7 @@ struct RewardCompletion {
 /// Scores in the order of the completions
 #[derive(Debug, Serialize, ToSchema)]
 struct RewardScores {
+    /// One for each completion, in their order.
     rewards: Vec<Reward>,
     /// Dollars; absent where a price is not known.
     cost: Option<f64>,

@@ -37,6 +37,7 @@ struct NewTrial {
     /// A file with one rubric or monitor, in any dialect.
     #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
     source: String,
+    /// Format of the rubric, such as `agentv` or `promptfoo`; found from its content by default.
     #[serde(default)]
     dialect: Option<String>,
     /// Ids of traces.
@@ -60,21 +61,27 @@ struct Trial {
     /// The run, once it has begun.
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: Option<String>,
+    /// Number of results that the run will have.
     n_units: usize,
     /// Calls of judges, at most.
     calls: u32,
     /// Dollars that it is likely to cost at most, without repairs; absent where a price is not known.
     cost: Option<f64>,
+    /// Names of the judges that would be called.
     judges: Vec<String>,
+    /// Calls and cost of each trace.
     per_trace: Vec<TrialTrace>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TrialTrace {
+    /// Id of the trace.
     trace: String,
+    /// Number of calls of judges, at most.
     calls: u32,
     /// Of a tree or of conditions, at least.
     least_calls: u32,
+    /// US dollars, at most; `null` if a price is unknown.
     cost: Option<f64>,
 }
 
@@ -154,7 +161,8 @@ impl Trial {
             let trace = traces.get(&job.unit.name);
             let material = JudgeInput::new(&Candidate::default(), trace.cloned());
             let bytes = material.task.len() + material.text().len().min(4 * TRACE_TOKENS);
-            let cost = estimate_candidate_cost(&job.bench, bytes, job.unit.calls).cost.map(|cost| cost.1);
+            let cost =
+                estimate_candidate_cost(&job.bench, bytes, job.unit.calls).cost.map(|(_, highest)| highest);
             per_trace.push(TrialTrace {
                 trace: job.unit.name.clone(),
                 calls: most,

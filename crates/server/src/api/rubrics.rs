@@ -34,11 +34,14 @@ pub fn build_rubric_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RubricSummary {
+    /// Id of the rubric.
     #[schema(example = "rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Name of the rubric.
     name: String,
     /// The version that was last put.
     newest: Option<String>,
+    /// When the rubric was created, in UTC (RFC 3339).
     created: String,
     /// When it was archived.
     archived: Option<String>,
@@ -46,21 +49,26 @@ struct RubricSummary {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RubricVersionView {
+    /// Id of the version.
     #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Id of the rubric.
     rubric: String,
     /// Hash of its canonical form: equal rubrics have equal hashes.
     hash: String,
+    /// Canonical form of the rubric, from which its hash is computed.
     #[schema(value_type = Object)]
     canonical: serde_json::Value,
     /// As it was written.
     source: Option<String>,
+    /// When the version was created, in UTC (RFC 3339).
     created: String,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewRubric {
+    /// Name of the rubric, unique in the project.
     #[schema(min_length = 1, max_length = 100, example = "greeting")]
     name: String,
     /// A file with one rubric, in any dialect.
@@ -79,6 +87,7 @@ struct NewVersion {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RubricChange {
+    /// Whether the rubric is archived: hidden in lists, and kept for its grades.
     archived: bool,
 }
 
@@ -92,7 +101,9 @@ struct VersionDiffQuery {
 /// What changed from one version to another
 #[derive(Debug, Serialize, ToSchema)]
 struct VersionDiff {
+    /// Id of the earlier version.
     from: String,
+    /// Id of the later version.
     to: String,
     /// From the top of the rubric to its end; empty if both are the same.
     changes: Vec<RubricDifference>,
@@ -100,11 +111,13 @@ struct VersionDiff {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RubricDifference {
+    /// What was done: `added`, `removed`, `changed` or `reordered`.
     kind: DifferenceKind,
     /// Such as: criterion `kind` weight.
     what: String,
     /// Old and new value of a change; null means the default.
     from: Option<String>,
+    /// New value of a change; `null` means the default.
     to: Option<String>,
     /// All of it in words, as `jurist diff` prints it.
     sentence: String,
@@ -122,8 +135,10 @@ enum DifferenceKind {
 /// A rubric to begin with
 #[derive(Debug, Serialize, ToSchema)]
 struct PresetShown {
+    /// Name of the preset.
     #[schema(example = "safety")]
     name: String,
+    /// What the preset is for.
     description: String,
     /// As one would have written it.
     source: String,

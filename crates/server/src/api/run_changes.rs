@@ -1,13 +1,12 @@
 //! Cases of two runs side by side, page by page.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::State;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::report::{
-    CaseChange, CaseChanges, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, ChangePlace,
-    CriterionAnswer, WordChange, find_case_changes,
+    CaseChange, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, ChangePlace, CriterionAnswer,
+    WordChange, find_case_changes,
 };
 use jurist_core::run::{CaseResult, RunId};
 use jurist_store::runs::RunHead;
@@ -17,11 +16,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::path_parameters::RUN_ID;
-use super::run_history::describe_run_state;
 use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
+use crate::run_comparisons::{ChangeIndex, describe_run_state};
 
 pub fn build_run_change_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_run_changes))
@@ -59,28 +58,39 @@ struct RunChangePage {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct ChangeCountsView {
+    /// Number of cases with a different verdict.
     verdict: usize,
+    /// Number of cases whose verdict or score is worse in the later run.
     worse: usize,
+    /// Number of cases whose verdict or score is better in the later run.
     better: usize,
+    /// Number of cases with a different answer.
     different_answer: usize,
+    /// Number of cases without a verdict in one of the runs.
     undecided: usize,
+    /// Number of all cases that both runs have.
     all: usize,
 }
 
 /// One case in two runs
 #[derive(Debug, Serialize, ToSchema)]
 struct CaseChangeView {
+    /// Name of the case.
     case: String,
     /// worse, better, same or undecided.
     #[schema(value_type = String)]
     direction: ChangeDirection,
     /// Whether the two were graded with different rubrics.
     rubric_changed: bool,
+    /// Whether the text of the answer is different.
     answer_changed: bool,
+    /// The case in the earlier run.
     before: CaseSideView,
+    /// The case in the later run.
     after: CaseSideView,
     /// From the old answer to the new one, in words; empty where one of them is not stored.
     answer_diff: Vec<WordRunView>,
+    /// Criteria with the grades of both runs.
     criteria: Vec<CriterionChangeView>,
 }
 
@@ -89,6 +99,7 @@ struct CaseSideView {
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
     status: VerdictStatus,
+    /// Score from 0 to 1; `null` if there is none.
     score: Option<f64>,
     /// Absent where the run does not hold what was graded.
     answer: Option<String>,
@@ -100,22 +111,30 @@ struct WordRunView {
     /// same, removed or added.
     #[schema(value_type = String)]
     change: WordChange,
+    /// The words.
     text: String,
 }
 
 /// What graders said about one criterion in each run
 #[derive(Debug, Serialize, ToSchema)]
 struct CriterionChangeView {
+    /// Name of the criterion.
     criterion: String,
+    /// Grades of the earlier run.
     before: Vec<CriterionAnswerView>,
+    /// Grades of the later run.
     after: Vec<CriterionAnswerView>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct CriterionAnswerView {
+    /// Name of the check, judge or person.
     grader: String,
+    /// Answer of the grader, as text.
     answer: String,
+    /// Score from 0 to 1; `null` if there is none.
     score: Option<f64>,
+    /// Reason of the grader; empty if there is none.
     reason: String,
     /// Quotes with their positions.
     evidence: Vec<String>,
@@ -175,37 +194,6 @@ struct ComparedRuns {
     after: RunHead,
 }
 
-/// What became of each case, and where its results are stored.
-#[derive(Debug)]
-struct ChangeIndex {
-    changes: CaseChanges,
-    /// The place in the plan of each result of the earlier run.
-    places_before: Vec<usize>,
-    places_after: Vec<usize>,
-}
-
-/// Cases that are remembered, over all pairs of runs; each takes about 200 bytes.
-const MAX_REMEMBERED_CASES: usize = 200_000;
-
-/// Comparisons that were made before: the next page or another filter reads only the cases that it shows.
-#[derive(Debug, Default)]
-pub struct ChangeCache(Mutex<HashMap<String, Arc<ChangeIndex>>>);
-
-impl ChangeCache {
-    fn get(&self, key: &str) -> Option<Arc<ChangeIndex>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    fn insert(&self, key: String, index: Arc<ChangeIndex>) {
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let n_cases: usize = remembered.values().map(|index| index.places_after.len()).sum();
-        if MAX_REMEMBERED_CASES < n_cases + index.places_after.len() {
-            remembered.clear();
-        }
-        remembered.insert(key, index);
-    }
-}
-
 async fn find_changes_of_runs(
     app: &App,
     caller: &Principal,
@@ -249,8 +237,8 @@ async fn load_result_at(
 
 fn read_change_filter_name(name: Option<&str>) -> Result<ChangeFilter, ApiError> {
     let name = name.unwrap_or("verdict");
-    let known = ChangeFilter::ALL.iter().find(|known| known.0 == name).map(|known| known.1);
-    let names = || ChangeFilter::ALL.map(|known| known.0).join(", ");
+    let known = ChangeFilter::ALL.iter().find(|(known, _)| *known == name).map(|(_, filter)| *filter);
+    let names = || ChangeFilter::ALL.map(|(known, _)| known).join(", ");
     known.ok_or_else(|| ApiError::Bad(format!("`filter` is one of {}", names())))
 }
 

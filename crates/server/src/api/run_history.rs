@@ -1,7 +1,6 @@
 //! Runs of one suite over time, and where they changed.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::State;
 use jurist_core::stats::{
@@ -19,12 +18,10 @@ use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
+use crate::run_comparisons::HistoryKey;
 
 /// Names that a choice offers.
 const MAX_NAMES: usize = 200;
-/// Comparisons that are remembered: a comparison of two runs with 10,000 cases each takes a second.
-const MAX_REMEMBERED: usize = 2_000;
-
 pub fn build_run_history_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(get_run_history))
 }
@@ -65,6 +62,7 @@ struct HistoryPoint {
     score_interval: Option<(f64, f64)>,
     /// Of the results that passed or failed.
     pass_rate: Option<f64>,
+    /// 95 % confidence interval of the pass rate; `null` if no case was decided.
     pass_rate_interval: Option<(f64, f64)>,
     /// Absent for the first run.
     change: Option<HistoryChangeView>,
@@ -80,45 +78,10 @@ struct HistoryChangeView {
     /// not_shown, worse, better, or mixed where score and pass rate differ in their direction (95 %).
     #[schema(value_type = String)]
     direction: HistoryDirection,
+    /// Difference of the mean scores; `null` if no case has a score in both runs.
     score: Option<RunDifference>,
+    /// Difference of the pass rates; `null` if no case was decided by both runs.
     pass_rate: Option<RunDifference>,
-}
-
-/// Figures of runs that were computed before; a run that has ended does not change.
-#[derive(Debug, Clone, Default)]
-pub struct HistoryCache(Arc<Mutex<HashMap<HistoryKey, HistoryFigures>>>);
-
-/// Two runs as they were when they were compared. Counts and times tell a run that was deleted and sent again.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct HistoryKey {
-    run: String,
-    before: Option<String>,
-}
-
-impl HistoryKey {
-    fn new(run: &RunHead, before: Option<&RunHead>) -> Self {
-        Self { run: describe_run_state(run), before: before.map(describe_run_state) }
-    }
-}
-
-/// Changes with every result that arrives, and tells a run that was deleted and sent again.
-pub(super) fn describe_run_state(head: &RunHead) -> String {
-    let RunHead { id, ended, n_pass, n_fail, n_error, n_deferred, score, .. } = head;
-    format!("{id} {ended:?} {n_pass} {n_fail} {n_error} {n_deferred} {score:?}")
-}
-
-impl HistoryCache {
-    fn get(&self, key: &HistoryKey) -> Option<HistoryFigures> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    fn insert(&self, key: HistoryKey, figures: HistoryFigures) {
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if MAX_REMEMBERED <= remembered.len() {
-            remembered.clear();
-        }
-        remembered.insert(key, figures);
-    }
 }
 
 /// Score and pass rate of a suite's runs over time, and where they changed

@@ -47,12 +47,16 @@ pub fn build_run_push_routes() -> OpenApiRouter<App> {
 pub struct PushedRun {
     /// Version of `run.schema.json`.
     pub format: u32,
+    /// Name of the suite; `null` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
+    /// Where the run comes from: branch, commit, author and tags.
     #[serde(default, skip_serializing_if = "RunProvenanceView::is_empty")]
     pub provenance: RunProvenanceView,
+    /// When the run started, in UTC (RFC 3339).
     #[schema(value_type = String)]
     pub started: Time,
+    /// Random seed of the run.
     pub seed: u64,
     /// The canonical form of every rubric used, by version.
     #[schema(value_type = BTreeMap<String, Object>)]
@@ -81,6 +85,7 @@ pub struct PushedResult {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndedRun {
+    /// When the run ended, in UTC (RFC 3339).
     #[schema(value_type = String)]
     pub ended: Time,
     /// How many results the run has; refused if others have arrived.
@@ -90,7 +95,9 @@ pub struct EndedRun {
 /// How much of a run has arrived
 #[derive(Debug, Serialize, ToSchema)]
 struct PushProgress {
+    /// Id of the run.
     id: String,
+    /// Number of results that the server has.
     n_results: u64,
     /// Whether it has arrived as a whole.
     is_ended: bool,

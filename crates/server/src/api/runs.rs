@@ -25,6 +25,7 @@ use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::datasets::provide_run_datasets;
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
 use crate::work::{NewRun, RUN, RunProvenanceView, build_run_jobs, run_job_prefix};
@@ -55,16 +56,24 @@ fn redact_variables(redactor: &Redactor, variables: &mut BTreeMap<String, String
 /// A run without its results
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RunLine {
+    /// Id of the run.
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Name of the suite; `null` if it has none.
     suite: Option<String>,
+    /// Where the run comes from: branch, commit, author and tags.
     provenance: RunProvenanceView,
+    /// When the run started, in UTC (RFC 3339).
     started: String,
     /// Absent while the run is in progress.
     ended: Option<String>,
+    /// Number of cases that passed.
     n_pass: u64,
+    /// Number of cases that failed.
     n_fail: u64,
+    /// Number of cases that could not be graded. They are never scores.
     n_error: u64,
+    /// Number of cases that are not graded yet.
     n_deferred: u64,
     /// Mean over the results that have a score.
     score: Option<f64>,
@@ -74,6 +83,7 @@ pub(super) struct RunLine {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RunLines {
+    /// Runs, newest first.
     items: Vec<RunLine>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
@@ -85,12 +95,15 @@ struct RunInFull {
     line: RunLine,
     /// How many results there will be; absent for runs that were not submitted.
     n_units: Option<u64>,
+    /// Number of results so far.
     n_results: u64,
     /// Cases that were not graded, with reason and remedy; absent if all were graded.
     not_graded: Option<String>,
     /// 95 % confidence interval of the pass rate; absent if no case was decided.
     pass_rate_interval: Option<(f64, f64)>,
+    /// Version of the format of stored results.
     format: u32,
+    /// Random seed of the run.
     seed: u64,
     /// The canonical form of every rubric used, by version.
     #[schema(value_type = std::collections::BTreeMap<String, Object>)]
@@ -103,8 +116,10 @@ const MOST_REASONS: usize = 50;
 /// A run that has just begun
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SubmittedRunView {
+    /// Id of the run.
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
+    /// Number of results that the run will have.
     n_units: usize,
     /// Files and variables (`env.NAME`) in which secrets were replaced by `(redacted)` before anything was stored or
     /// graded.
@@ -114,16 +129,17 @@ pub(super) struct SubmittedRunView {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct RunResultQuery {
+pub(super) struct RunResultQuery {
     /// The place of the last result that is known.
-    after: Option<usize>,
+    pub after: Option<usize>,
     /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
-    limit: Option<usize>,
+    pub limit: Option<usize>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RunResultPage {
+    /// Results in the order of the plan.
     items: Vec<PlacedResult>,
     /// Send it as `after`; absent at the end.
     next: Option<usize>,
@@ -236,6 +252,7 @@ pub(super) async fn start_run(
 ) -> Result<SubmittedRunView, ApiError> {
     let mut redacted = super::redact_files(&app.settings.redactor, &mut new.files);
     redacted.extend(redact_variables(&app.settings.redactor, &mut new.variables));
+    provide_run_datasets(&app.store, caller.project, &mut new).await?;
     let submission = serde_json::to_vec(&new).expect("a request is plain data");
     let prepared = Arc::new(app.workshop.prepare(new).await?);
     let now = clock::current_time();

@@ -17,9 +17,10 @@ use utoipa_axum::routes;
 use super::{Json, Query};
 use crate::app::{Access, App};
 use crate::auth::{
-    AccessScope, AccessSecret, COOKIE, SESSION, ValidInvitation, cookie, find_invitation, hash_password,
-    hash_secret, role_scopes, session_account, sign_in_key, verify_password,
+    AccessScope, COOKIE, ValidInvitation, cookie, find_invitation, hash_password, role_scopes,
+    session_account, verify_password,
 };
+use crate::credential::{AccessSecret, SESSION, hash_secret, sign_in_key};
 use crate::error::{ApiError, Problem};
 
 /// Days that a session lasts.
@@ -38,14 +39,17 @@ pub fn build_session_routes() -> OpenApiRouter<App> {
 struct SessionView {
     /// Absent on a server without accounts.
     account: Option<SignedInAccount>,
+    /// Projects that the account may open.
     projects: Vec<OpenProject>,
 }
 
 /// A project with the caller's permissions.
 #[derive(Debug, Serialize, ToSchema)]
 struct OpenProject {
+    /// Id of the project.
     #[schema(example = "prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Name of the project.
     name: String,
     /// Any of `ingest`, `read`, `annotate`, `write`, `manage`.
     scopes: Vec<String>,
@@ -54,9 +58,12 @@ struct OpenProject {
 /// An account.
 #[derive(Debug, Serialize, ToSchema)]
 struct SignedInAccount {
+    /// Id of the account.
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// E-mail address of the account.
     email: String,
+    /// Name of the account.
     name: String,
     /// May do anything, in every project.
     is_admin: bool,
@@ -65,8 +72,10 @@ struct SignedInAccount {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SignIn {
+    /// E-mail address of the account.
     #[schema(max_length = 320)]
     email: String,
+    /// Password of the account.
     #[schema(max_length = 1024)]
     password: String,
 }
@@ -76,10 +85,13 @@ struct SignIn {
 struct Join {
     /// The fragment after `#` in the link.
     invitation: String,
+    /// E-mail address with which the person signs in.
     #[schema(max_length = 320)]
     email: String,
+    /// Name that others see.
     #[schema(min_length = 1, max_length = 100)]
     name: String,
+    /// Password of the new account.
     #[schema(min_length = 10, max_length = 1024)]
     password: String,
 }
@@ -94,8 +106,10 @@ struct JoinProject {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewPassword {
+    /// Current password.
     #[schema(max_length = 1024)]
     old: String,
+    /// New password.
     #[schema(min_length = 10, max_length = 1024)]
     new: String,
 }

@@ -19,7 +19,8 @@ use super::session::start_session_with;
 use super::{Json, Path};
 use crate::annotate::{parse_task_settings, task_link};
 use crate::app::{Access, App};
-use crate::auth::{AccessScope, Principal, find_task_link, hash_secret, session_account};
+use crate::auth::{AccessScope, Principal, TaskLinkTarget, find_task_link, session_account};
+use crate::credential::hash_secret;
 use crate::error::{ApiError, Problem};
 
 pub fn build_task_join_routes() -> OpenApiRouter<App> {
@@ -41,9 +42,12 @@ struct TaskLinks {
 struct JoinTask {
     /// The text after `#task=` in a link.
     token: Option<String>,
+    /// Id of the task; on a server with accounts, a link's `token` is needed instead.
     task: Option<String>,
+    /// Name of the annotator, unique in the task.
     #[schema(max_length = 100)]
     name: Option<String>,
+    /// Id on a crowd platform, which replaces the name.
     crowd: Option<CrowdId>,
 }
 
@@ -54,15 +58,20 @@ struct CrowdId {
     /// Such as `PROLIFIC_PID`.
     #[schema(max_length = 50)]
     key: String,
+    /// Id of the person on the crowd platform.
     #[schema(min_length = 1, max_length = 100)]
     id: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct JoinedTask {
+    /// Id of the project.
     project: String,
+    /// Id of the task.
     task: String,
+    /// Id of the annotator's account.
     account: String,
+    /// Name of the annotator.
     name: String,
 }
 
@@ -142,7 +151,7 @@ async fn join_task(
 async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
     let closed = || ApiError::SignIn("the link is invalid, expired or revoked".to_owned());
     if let Some(token) = &given.token {
-        let (project, task) = find_task_link(app, token).await?.ok_or_else(closed)?;
+        let TaskLinkTarget { project, task } = find_task_link(app, token).await?.ok_or_else(closed)?;
         return Ok((project, app.store.task(project, task).await?));
     }
     let id: TaskId = given.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?.parse()?;

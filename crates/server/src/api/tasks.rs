@@ -44,34 +44,48 @@ pub fn build_task_routes() -> OpenApiRouter<App> {
 /// A task
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskLine {
+    /// Id of the task.
     #[schema(example = "ant_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Name of the task.
     name: String,
+    /// Description of the task; `null` if it has none.
     description: Option<String>,
     /// `open` or `closed`.
     state: String,
+    /// When the task was created, in UTC (RFC 3339).
     created: String,
+    /// Progress of all annotators.
     progress: TaskProgress,
+    /// Progress of the caller.
     mine: OwnProgress,
+    /// What the caller may do with the task.
     may: TaskPermissions,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskProgress {
+    /// Number of items, without training, gold and attention items.
     n_items: u64,
+    /// Number of items that have the answers that they need.
     n_done: u64,
+    /// Number of answers that the items need; an item that every annotator answers needs one.
     n_wanted: u64,
+    /// Number of submitted answers to these items.
     n_submitted: u64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskPermissions {
+    /// Whether the caller may answer items.
     annotate: bool,
+    /// Whether the caller may see answers and change the task.
     manage: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskLines {
+    /// Tasks that the caller may see.
     items: Vec<TaskLine>,
 }
 
@@ -99,10 +113,13 @@ struct NewTaskRequest {
     /// Texts by their path.
     #[serde(default)]
     files: BTreeMap<String, String>,
+    /// Name of the task; that of the file by default.
     name: Option<String>,
     /// The name of a rubric, or the id of a version.
     rubric: Option<String>,
+    /// Stored traces to annotate with `rubric`.
     traces: Option<TaskTraces>,
+    /// Run or monitor whose judge's answers people confirm or correct.
     verify: Option<VerificationSource>,
     /// As `jurist schema annotation` describes them.
     #[schema(value_type = Option<Object>)]
@@ -123,7 +140,9 @@ enum TaskTraces {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct VerificationSource {
+    /// Id of a run.
     run: Option<String>,
+    /// Name of a monitor.
     monitor: Option<String>,
 }
 
@@ -140,14 +159,18 @@ struct TaskChange {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct MoreItems {
+    /// Rows of data, as in the data files of an annotation task.
     #[schema(value_type = Option<Vec<Object>>)]
     rows: Option<Vec<Map<String, serde_json::Value>>>,
+    /// Stored traces.
     traces: Option<TaskTraces>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 struct ItemsAdded {
+    /// Number of items that were added.
     n_new: usize,
+    /// Number of items that the task already had. They are not changed.
     n_there: usize,
 }
 
@@ -262,7 +285,7 @@ fn load_task_annotation(
 ) -> Result<jurist_core::suite::AnnotationTask, ApiError> {
     let bundle = Bundle { suite: config.to_owned(), files, ..Bundle::default() };
     let loaded = bundle.load();
-    let problems = crate::work::format_load_errors(&loaded);
+    let problems = crate::job::format_load_errors(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let annotation = suite.annotation.ok_or_else(|| {
         ApiError::Senseless(format!("`{config}` asks nothing of people: it has no `annotation_schemes`"))

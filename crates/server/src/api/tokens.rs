@@ -14,7 +14,8 @@ use super::audit::record_audit_entry;
 use super::path_parameters::TOKEN_ID;
 use super::{Json, Path};
 use crate::app::App;
-use crate::auth::{AccessScope, AccessSecret, Principal, TOKEN, hash_secret};
+use crate::auth::{AccessScope, Principal};
+use crate::credential::{AccessSecret, TOKEN, hash_secret};
 use crate::error::{ApiError, Problem};
 
 pub fn build_token_routes() -> OpenApiRouter<App> {
@@ -23,36 +24,45 @@ pub fn build_token_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TokenView {
+    /// Id of the token.
     #[schema(example = "tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
+    /// Name of the token.
     name: String,
     /// Scopes; limited by the current role of its owner at each use.
     scopes: Vec<String>,
     /// Absent if the token was created before the server had accounts; such a token has no access.
     made_by: Option<TokenMaker>,
+    /// When the token was created, in UTC (RFC 3339).
     created: String,
+    /// When the token expires, in UTC (RFC 3339); `null` if it does not.
     expires: Option<String>,
     /// When it was last seen, to the minute.
     used: Option<String>,
+    /// When the token was revoked, in UTC (RFC 3339); `null` if it is valid.
     revoked: Option<String>,
 }
 
 /// Whose token it is, also if it was made with another token of theirs.
 #[derive(Debug, Serialize, ToSchema)]
 struct TokenMaker {
+    /// Id of the account.
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     account: String,
+    /// Name of the account.
     name: String,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewTokenRequest {
+    /// Name of the token, for lists and the audit log.
     #[schema(min_length = 1, max_length = 100)]
     name: String,
     /// Any of `ingest`, `read`, `annotate`, `write`, `manage`.
     #[schema(min_items = 1)]
     scopes: Vec<String>,
+    /// Days until the token expires; it does not expire by default.
     #[schema(minimum = 1, maximum = 3650)]
     days: Option<u32>,
 }
@@ -62,6 +72,7 @@ struct NewTokenRequest {
 struct CreatedToken {
     #[serde(flatten)]
     token: TokenView,
+    /// The token. It is shown once.
     secret: String,
 }
 

@@ -91,8 +91,11 @@ pub(super) struct TraceListQuery {
 /// Metadata of a trace.
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceSummary {
+    /// Id of the trace, as the sender named it.
     id: String,
+    /// Name of the agent; `null` if the trace does not name one.
     agent: Option<String>,
+    /// Session that the trace belongs to; `null` if there is none.
     session: Option<String>,
     /// Beginning of the task.
     title: Option<String>,
@@ -100,25 +103,33 @@ struct TraceSummary {
     state: &'static str,
     /// Status at the end, as the framework names it.
     status: Option<String>,
+    /// Whether the agent ended with an error.
     is_failed: bool,
+    /// When the trace started, in UTC (RFC 3339).
     started: String,
     /// When the last piece was received.
     updated: String,
+    /// When the trace was complete, in UTC (RFC 3339); `null` while it is open.
     finished: Option<String>,
+    /// Number of pieces in which the trace was sent.
     n_pieces: u64,
     /// Number of pieces that arrived after the trace was first finished.
     n_late: u64,
     /// Number of revisions; 0 means that it was never assembled.
     revision: u64,
+    /// Number of steps.
     n_steps: u64,
     /// In US dollars.
     cost: Option<f64>,
     /// The trace did not say its cost: it is computed from its tokens and the prices of its models.
     is_cost_derived: bool,
+    /// Tokens of the model calls of the trace.
     tokens: Tokens,
+    /// Time from the first to the last step in milliseconds; `null` if it is unknown.
     duration_ms: Option<f64>,
     /// Sampling probability of the sender.
     probability: f64,
+    /// Metadata of the sender.
     metadata: serde_json::Value,
     /// You have not annotated it yet, so grades of judges and others are hidden.
     is_withheld: bool,
@@ -126,7 +137,9 @@ struct TraceSummary {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Tokens {
+    /// Tokens of prompts.
     input: u64,
+    /// Tokens of replies.
     output: u64,
     /// Part of `input` that the provider had cached.
     cached: u64,
@@ -147,12 +160,14 @@ struct ListedTrace {
 struct NewestVerdict {
     /// By its name.
     monitor: Option<String>,
+    /// Id of the rubric version.
     rubric_version: String,
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
     status: VerdictStatus,
     /// On 0 to 1.
     score: Option<f64>,
+    /// When the verdict was reached, in UTC (RFC 3339).
     time: String,
 }
 
@@ -170,6 +185,7 @@ struct StandingDecision {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceSummaryPage {
+    /// Traces of this page.
     items: Vec<ListedTrace>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
@@ -179,7 +195,9 @@ struct TraceSummaryPage {
 /// would find.
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceCounts {
+    /// Traces by agent.
     agent: Vec<ValueCount>,
+    /// Traces by state.
     state: Vec<ValueCount>,
     /// `true` or `false`.
     failed: Vec<ValueCount>,
@@ -195,13 +213,16 @@ struct TraceCounts {
 struct ValueCount {
     /// Absent for traces without it.
     value: Option<String>,
+    /// Number of traces with this value.
     n: u64,
 }
 
 /// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceReceipt {
+    /// Id of the trace.
     id: String,
+    /// Whether the piece was stored.
     status: LineStatus,
     /// Pieces that are new.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -341,7 +362,7 @@ async fn receive_trace(
 ) -> Result<Json<TraceReceipt>, ApiError> {
     caller.needs(AccessScope::Ingest)?;
     let now = clock::current_time();
-    let mut pass = AdmittedRequest::new(&app, &caller.sender(address), now)?;
+    let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
     let sent: TraceEnvelope = serde_json::from_slice(&body).map_err(ApiError::bad)?;
     let arrival = sent.read(&IngestDefaults::default(), &app.settings.redactor, now)?;
@@ -376,7 +397,7 @@ async fn store_trace_arrival(
     let receipt = store.put_pieces(project, pieces, now).await?;
     if !receipt.conflicts.is_empty() {
         let names: Vec<String> =
-            receipt.conflicts.iter().take(20).map(|conflict| format!("`{}`", conflict.1)).collect();
+            receipt.conflicts.iter().take(20).map(|piece| format!("`{}`", piece.id)).collect();
         let n_kept = receipt.n_new + receipt.n_repeated;
         let what = format!("{n_kept} pieces of trace `{id}` were stored; {}", names.join(", "));
         return Err(conflict(&what));
@@ -413,7 +434,8 @@ async fn send_lines(
     body: Body,
 ) -> Result<Response, ApiError> {
     caller.needs(AccessScope::Ingest)?;
-    let mut pass = AdmittedRequest::new(&app, &caller.sender(address), clock::current_time())?;
+    let sender = caller.sender(address);
+    let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &sender, clock::current_time())?;
     let intake = Intake {
         store: &app.store,
         project: caller.project,

@@ -3,10 +3,8 @@
 //! People have accounts and sessions, programs have tokens. The database holds only hashes (argon2id of passwords,
 //! BLAKE3 of cookies and tokens), so that a stolen copy gives no access.
 
-mod lock_out;
 mod password;
 mod scope;
-mod secret;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -16,12 +14,11 @@ use jurist_store::accounts::{ProjectRole, StoredAccount};
 use jurist_store::tokens::{AccessToken, NewAccessToken, TokenInUse, TokenOwner};
 use jurist_store::{AccountId, ProjectId, StoreError, TaskId, TokenId, clock};
 
-pub use lock_out::{LockOut, sign_in_key};
 pub use password::{hash_password, verify_password};
 pub use scope::{AccessScope, role_scopes};
-pub use secret::{AccessSecret, JOIN, SESSION, TOKEN, hash_secret};
 
 use crate::app::{Access, App};
+use crate::credential::{AccessSecret, JOIN, hash_secret};
 use crate::error::ApiError;
 
 /// The cookie that holds a session.
@@ -210,8 +207,15 @@ pub async fn find_invitation(app: &App, secret: &str) -> Result<Option<ValidInvi
     Ok(may_invite.then_some(ValidInvitation { token, role, is_admin: false }))
 }
 
-/// The project and task of a link, unless it is expired or its author may no longer assign work.
-pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<(ProjectId, TaskId)>, StoreError> {
+/// The task that a link leads to.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskLinkTarget {
+    pub project: ProjectId,
+    pub task: TaskId,
+}
+
+/// The target of a link, unless it is expired or its author may no longer assign work.
+pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<TaskLinkTarget>, StoreError> {
     let Some(TokenInUse { token, owner }) =
         app.store.token(&hash_secret(secret), clock::current_time()).await?
     else {
@@ -224,7 +228,7 @@ pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<(ProjectId
         TokenOwner::Has(role) => role_scopes(role).contains(&AccessScope::Write),
     };
     let task = token.scopes.iter().find_map(|scope| scope.strip_prefix("task:")?.parse().ok());
-    Ok(task.filter(|_| is_open).map(|task| (token.project, task)))
+    Ok(task.filter(|_| is_open).map(|task| TaskLinkTarget { project: token.project, task }))
 }
 
 async fn resolve_project(app: &App, wanted: Option<&str>) -> Result<ProjectId, ApiError> {
@@ -246,7 +250,7 @@ fn named_project(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
     let header = headers.get(PROJECT).and_then(|header| header.to_str().ok()).map(str::to_owned);
     header.or_else(|| {
         let mut pairs = query?.split('&').filter_map(|part| part.split_once('='));
-        pairs.find(|pair| pair.0 == "project").map(|at| at.1.replace('+', " "))
+        pairs.find(|(name, _)| *name == "project").map(|(_, project)| project.replace('+', " "))
     })
 }
 
@@ -260,7 +264,7 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     let all =
         headers.get_all(header::COOKIE).into_iter().filter_map(|header_value| header_value.to_str().ok());
     let mut pairs = all.flat_map(|text| text.split(';')).filter_map(|text| text.trim().split_once('='));
-    pairs.find(|pair| pair.0 == COOKIE).map(|at| at.1.to_owned())
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_owned())
 }
 
 /// A link for the first owner while the server has no administrator; valid once, for a day.

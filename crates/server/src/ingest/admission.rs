@@ -1,14 +1,13 @@
 //! Limits of ingest. Requests beyond the limits get 429 or 503 with `Retry-After`; nothing is dropped silently.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use futures_util::StreamExt;
 use jurist_core::grade::Time;
 
-use crate::app::App;
 use crate::error::ApiError;
 
 /// Most senders in memory; beyond it those that were inactive for longest are dropped, so that memory stays bounded.
@@ -55,7 +54,8 @@ struct TokenBucket {
 /// An admitted request; dropping it releases its share of the limits.
 #[derive(Debug)]
 pub struct AdmittedRequest {
-    app: App,
+    gate: Arc<IngestAdmission>,
+    max_bytes: usize,
     bytes: usize,
 }
 
@@ -89,26 +89,30 @@ fn add_within(counter: &AtomicUsize, n: usize, is_allowed: impl Fn(usize) -> boo
 
 impl AdmittedRequest {
     /// Admits a request if the limits allow it.
-    pub fn new(app: &App, sender: &str, now: Time) -> Result<Self, ApiError> {
-        let limits = app.settings.ingest;
+    pub fn new(
+        gate: &Arc<IngestAdmission>,
+        limits: IngestLimits,
+        sender: &str,
+        now: Time,
+    ) -> Result<Self, ApiError> {
         if let Some(rate) = limits.rate
-            && let Some(seconds) = app.gate.wait(sender, rate, now)
+            && let Some(seconds) = gate.wait(sender, rate, now)
         {
             let why = format!("more than {} requests a second", rate.per_second);
             return Err(ApiError::Busy { seconds, why });
         }
-        if !add_within(&app.gate.requests, 1, |all| all <= limits.requests) {
+        if !add_within(&gate.requests, 1, |all| all <= limits.requests) {
             let why = "too many concurrent requests; nothing of this one was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
-        Ok(Self { app: app.clone(), bytes: 0 })
+        Ok(Self { gate: Arc::clone(gate), max_bytes: limits.bytes, bytes: 0 })
     }
 
     /// Adds bytes to the usage; fails if the limit is exceeded.
     pub fn grow(&mut self, n: usize) -> Result<(), ApiError> {
-        let (own, limit) = (self.bytes + n, self.app.settings.ingest.bytes);
+        let (own, limit) = (self.bytes + n, self.max_bytes);
         // A single request always fits; otherwise a large one could never be sent.
-        if !add_within(&self.app.gate.bytes, n, |all| all <= limit || all <= own) {
+        if !add_within(&self.gate.bytes, n, |all| all <= limit || all <= own) {
             let why = "the memory for uploads is full; nothing of this request was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
@@ -119,7 +123,7 @@ impl AdmittedRequest {
     /// Releases bytes that are no longer in memory.
     pub fn shrink(&mut self, n: usize) {
         self.bytes -= n;
-        self.app.gate.bytes.fetch_sub(n, Ordering::Relaxed);
+        self.gate.bytes.fetch_sub(n, Ordering::Relaxed);
     }
 
     /// Reads all of a body.
@@ -136,8 +140,8 @@ impl AdmittedRequest {
 
 impl Drop for AdmittedRequest {
     fn drop(&mut self) {
-        self.app.gate.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.app.gate.requests.fetch_sub(1, Ordering::Relaxed);
+        self.gate.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.gate.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -32,6 +32,7 @@ pub struct TraceEnvelope {
     time: Option<Time>,
     /// Whether the agent failed, where its status does not say so.
     failed: Option<bool>,
+    /// Metadata of the trace, such as the version of the agent.
     #[schema(value_type = Option<Object>)]
     #[serde(default)]
     metadata: Map<String, Json>,
@@ -48,6 +49,7 @@ struct SentPiece {
     /// Id of the piece within its trace; a repeated piece is stored once.
     #[schema(max_length = 256)]
     id: String,
+    /// Kind of the piece.
     kind: SentKind,
     /// Time as RFC 3339 [default: now]. Events are read in this order.
     #[schema(value_type = Option<String>, format = DateTime)]

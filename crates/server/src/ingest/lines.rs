@@ -6,7 +6,7 @@ use axum::body::{Body, BodyDataStream};
 use futures_util::{StreamExt, stream};
 use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
-use jurist_store::pieces::MAX_PIECES;
+use jurist_store::pieces::{MAX_PIECES, PieceName};
 use jurist_store::traces::{FinishedTrace, PutOutcome};
 use jurist_store::{ProjectId, Store, StoreError, TraceId, clock};
 use serde::{Deserialize, Serialize};
@@ -41,10 +41,12 @@ pub enum LineStatus {
 pub struct LineAnswer {
     /// From 1.
     pub line: usize,
+    /// Whether the line was stored.
     pub status: LineStatus,
     /// Of the trace, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Why the line was refused; `null` if it was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -58,6 +60,13 @@ impl LineAnswer {
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("an answer is plain data") + "\n"
     }
+}
+
+/// A complete trace, and the line that it comes from.
+struct WholeTraceLine {
+    line: usize,
+    id: TraceId,
+    finished: FinishedTrace,
 }
 
 /// Destination and redaction of uploaded traces.
@@ -76,14 +85,16 @@ impl Intake<'_> {
         let now = clock::current_time();
         for (line, text) in lines {
             match self.read(&text, now) {
-                Ok(Arrival::Whole { id, finished }) => wholes.push((line, id, *finished)),
+                Ok(Arrival::Whole { id, finished }) => {
+                    wholes.push(WholeTraceLine { line, id, finished: *finished });
+                }
                 Ok(other) => parts.push((line, other)),
                 Err(why) => answers.push(LineAnswer::error(line, why)),
             }
         }
         let mut wholes = wholes.into_iter().peekable();
         while wholes.peek().is_some() {
-            let batch: Vec<(usize, TraceId, FinishedTrace)> = wholes.by_ref().take(BATCH).collect();
+            let batch: Vec<WholeTraceLine> = wholes.by_ref().take(BATCH).collect();
             answers.extend(self.put_wholes(batch, now).await?);
         }
         let puts =
@@ -103,16 +114,13 @@ impl Intake<'_> {
             .map_err(|bad_arrival| shorten_message(bad_arrival.to_string()))
     }
 
-    async fn put_wholes(
-        &self,
-        batch: Vec<(usize, TraceId, FinishedTrace)>,
-        now: Time,
-    ) -> Result<Vec<LineAnswer>, StoreError> {
-        let lines: Vec<usize> = batch.iter().map(|batch| batch.0).collect();
+    async fn put_wholes(&self, batch: Vec<WholeTraceLine>, now: Time) -> Result<Vec<LineAnswer>, StoreError> {
+        let lines: Vec<usize> = batch.iter().map(|whole| whole.line).collect();
         let traces: Vec<(TraceId, FinishedTrace)> =
-            batch.into_iter().map(|batch| (batch.1, batch.2)).collect();
+            batch.into_iter().map(|whole| (whole.id, whole.finished)).collect();
         let puts = self.store.put_traces(self.project, &traces, now).await?;
-        let agents: BTreeSet<&str> = traces.iter().filter_map(|trace| trace.1.agent.as_deref()).collect();
+        let agents: BTreeSet<&str> =
+            traces.iter().filter_map(|(_, finished)| finished.agent.as_deref()).collect();
         for agent in agents {
             self.store.see_agent(self.project, agent, now).await?;
         }
@@ -138,8 +146,8 @@ impl Intake<'_> {
         let (n_sent, n_own) = (pieces.len(), spans.n_own);
         let receipt = self.store.put_pieces(self.project, pieces, now).await?;
         let mut why = spans.reasons;
-        why.extend(receipt.conflicts.iter().map(|conflict| {
-            format!("`{}` of `{}` is already stored with other content", conflict.1, conflict.0)
+        why.extend(receipt.conflicts.iter().map(|PieceName { trace, id }| {
+            format!("`{id}` of `{trace}` is already stored with other content")
         }));
         if !receipt.refused.is_empty() {
             let n_refused = receipt.refused.len();

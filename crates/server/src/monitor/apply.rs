@@ -17,8 +17,9 @@ use super::figures::MonitorFigures;
 use super::monitor_version::{
     LoadedMonitorVersion, StoredMonitorVersion, parse_monitor_source, render_monitor_yaml,
 };
+use super::pace::MonitorBudgetView;
 use super::pause::hasten_unfunded_jobs;
-use crate::work::{CONTEST, MONITOR, MonitorTask, Work, WorkRefusal, build_monitor_judges};
+use crate::job::{CONTEST, MONITOR, MonitorTask, Work, WorkRefusal, build_monitor_judges};
 
 /// Characters of an anchor that a prompt shows; anchors are examples, so a part is enough.
 const ANCHOR_TASK: usize = 500;
@@ -45,16 +46,21 @@ pub enum NotApplied {
 /// A monitor and its settings
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct MonitorView {
+    /// Id of the monitor.
     #[schema(example = "mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
+    /// Name of the monitor.
     pub name: String,
     /// Why it judges nothing at the moment.
     pub paused: Option<String>,
     /// When the monitor was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<String>,
+    /// When the monitor was created, in UTC (RFC 3339).
     pub created: String,
+    /// Names of the agents whose traces are judged.
     pub agents: Vec<String>,
+    /// Names of its judges.
     pub judges: Vec<String>,
     /// Share of finished traces that is judged; failed ones always are.
     pub sample_rate: f64,
@@ -62,7 +68,12 @@ pub struct MonitorView {
     pub disagreement_margin: f64,
     /// On 0 to 1.
     pub pass_mark: f64,
+    /// Names of the criteria of its rubric.
     pub criteria: Vec<String>,
+    /// The monitor's own monthly budget; absent if only the project's cap limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<MonitorBudgetView>,
+    /// The version in use.
     pub version: VersionView,
     /// Where lists ask for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,10 +82,13 @@ pub struct MonitorView {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct VersionView {
+    /// Id of the version.
     #[schema(example = "monv_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
+    /// Id of the rubric version with which it judges.
     #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub rubric_version: String,
+    /// When the version was created, in UTC (RFC 3339).
     pub created: String,
     /// As it was written.
     pub source: String,
@@ -87,6 +101,7 @@ pub struct Applied {
     pub is_changed: bool,
     /// Whether the rubric version is new, so that scores are not comparable with earlier ones.
     pub is_new_rubric: bool,
+    /// The monitor after the file was applied.
     pub monitor: MonitorView,
 }
 
@@ -227,6 +242,7 @@ pub fn build_monitor_view(monitor: &monitors::StoredMonitor) -> Result<MonitorVi
         disagreement_margin: told.margin(),
         pass_mark: told.rubric.pass_mark,
         criteria: told.rubric.questions().map(|question| question.id()).collect(),
+        budget: MonitorBudgetView::of(told),
         version: VersionView::from(version),
         figures: None,
     })

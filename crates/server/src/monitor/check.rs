@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::NotApplied;
 use super::apply::with_anchors;
 use super::monitor_version::{load_monitor_bundle, monitor_to_native, take_only_monitor};
-use crate::work::{Work, build_monitor_judges};
+use crate::job::{Work, build_monitor_judges};
 
 /// Result of checking a monitor file.
 #[derive(Debug)]

@@ -18,9 +18,8 @@ use tokio::sync::watch;
 
 use super::LoadedMonitorVersion;
 use super::pace::{FOR_FAILURES, SamplingPace, compute_sampling_pace};
-use crate::app::App;
+use crate::job::{MONITOR, MonitorTask, NOTHING_TO_JUDGE};
 use crate::metrics::Metrics;
-use crate::work::{MONITOR, MonitorTask, NOTHING_TO_JUDGE};
 
 /// Interval between two queries for traces if there are none.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -35,22 +34,33 @@ const COSTS_KEPT: i64 = 300_000_000;
 const FEWEST_COSTS: usize = 50;
 const COSTS: usize = 1_000;
 
+/// Settings of the server that the decision loop uses.
+#[derive(Debug, Clone)]
+pub struct DecisionLoopSettings {
+    pub max_waiting: u64,
+    pub rates: Rates,
+    pub settle: Duration,
+}
+
 /// Decides about finished traces until the stop signal.
-pub async fn run_decision_loop(app: App, mut stopped: watch::Receiver<bool>) {
+pub async fn run_decision_loop(
+    store: Store,
+    metrics: Arc<Metrics>,
+    settings: DecisionLoopSettings,
+    mut stopped: watch::Receiver<bool>,
+) {
     let mut known = DecisionCache::default();
     loop {
-        let settings = (app.settings.max_waiting, &app.settings.work.settings.rates);
-        let pause =
-            match decide_new_traces(&app.store, &app.metrics, settings, &mut known, clock::current_time())
-                .await
-            {
-                Ok(n) if n == BATCH => Duration::ZERO,
-                Ok(_) => PAUSE.min(app.settings.settle),
-                Err(error) => {
-                    tracing::warn!(%error, "monitors cannot decide about traces at the moment");
-                    AWAY
-                }
-            };
+        let limits = (settings.max_waiting, &settings.rates);
+        let pause = match decide_new_traces(&store, &metrics, limits, &mut known, clock::current_time()).await
+        {
+            Ok(n) if n == BATCH => Duration::ZERO,
+            Ok(_) => PAUSE.min(settings.settle),
+            Err(error) => {
+                tracing::warn!(%error, "monitors cannot decide about traces at the moment");
+                AWAY
+            }
+        };
         tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => return,
             () = tokio::time::sleep(pause) => {}
@@ -233,8 +243,10 @@ fn decision(
                 (true, TraceStratum::Failed) => {
                     (DecisionState::Sampled, "it failed, and failed traces are always judged".to_owned())
                 }
-                (true, _) => (DecisionState::Sampled, format!("in the sample of {share} %{paced}")),
-                (false, _) => (DecisionState::SampledOut, format!("not in the sample of {share} %{paced}")),
+                (true, _) => (DecisionState::Sampled, format!("sampled (sample rate {share} %{paced})")),
+                (false, _) => {
+                    (DecisionState::SampledOut, format!("not sampled (sample rate {share} %{paced})"))
+                }
             };
             (stratum, probability, state, reason)
         }
@@ -267,8 +279,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::job::Work;
     use crate::monitor::{apply_monitor_file, find_monitor};
-    use crate::work::Work;
 
     const MONITOR: &str = "
 agent: desk
@@ -350,6 +362,8 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
                     n_over += usize::from(found.state == DecisionState::OverBudget);
                     let is_paced = probability < 0.5 && found.state != DecisionState::OverBudget;
                     assert_eq!(found.reason.contains("paced to the monthly budget"), is_paced);
+                    let is_left_out = found.reason.starts_with("not sampled (sample rate ");
+                    assert_eq!(is_left_out, found.state == DecisionState::SampledOut, "{}", found.reason);
                 }
             }
             (probability, n_sampled, n_over)

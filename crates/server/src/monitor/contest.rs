@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
-use crate::work::{CONTEST, ContestTask};
+use crate::job::{CONTEST, ContestTask};
 
 /// Newest traces of each side that are searched for common tasks.
 const LOOKED_AT: usize = 2_000;
@@ -40,6 +40,7 @@ pub enum NotCompared {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Side {
+    /// Name of the agent.
     #[schema(example = "support")]
     pub agent: String,
     /// Such as the version of the agent.
@@ -52,7 +53,9 @@ pub struct Side {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewComparison {
+    /// First candidate.
     pub a: Side,
+    /// Second candidate.
     pub b: Side,
     /// Only traces that began then or later.
     #[serde(default)]
@@ -81,22 +84,33 @@ pub struct ComparisonPlan {
 /// A comparison and its results, by judge
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ComparisonView {
+    /// Id of the comparison.
     pub id: String,
+    /// First candidate: an agent, with metadata where it has some.
     pub a: String,
+    /// Second candidate: an agent, with metadata where it has some.
     pub b: String,
+    /// Name of the judge.
     pub judge: String,
+    /// Id of the rubric version.
     pub rubric_version: String,
+    /// Number of pairs that `a` won.
     pub n_a: usize,
+    /// Number of pairs that `b` won.
     pub n_b: usize,
+    /// Number of ties.
     pub n_ties: usize,
+    /// Number of pairs that the judge could not decide because of an error.
     pub n_errors: usize,
     /// Pairs that are still to be judged.
     pub n_waiting: u64,
     /// How often a wins where one does, with its interval.
     pub rate: Option<f64>,
+    /// 95 % confidence interval of `rate`; `null` if no pair is decided.
     pub interval: Option<(f64, f64)>,
     /// Share of decided pairs that the first position wins; 0.5 without position bias.
     pub first_rate: Option<f64>,
+    /// 95 % confidence interval of `first_rate`; `null` if no pair is decided.
     pub first_interval: Option<(f64, f64)>,
 }
 
@@ -125,7 +139,7 @@ pub async fn plan_or_start_comparison(
     let watched = LoadedMonitorVersion::read(&version).map_err(NotCompared::Monitor)?;
     let sides = (asked.a.name(), asked.b.name());
     if asked.a == asked.b {
-        return Err(NotCompared::Same(sides.0));
+        return Err(NotCompared::Same(asked.a.name()));
     }
     let series = SeriesId::at(now);
     let (first, second) = (
@@ -138,10 +152,10 @@ pub async fn plan_or_start_comparison(
         pairs.extend(left.iter().zip(right).map(|(a, b)| (a.clone(), b.clone())));
     }
     if pairs.is_empty() {
-        return Err(NotCompared::NoPairs(sides.0, sides.1));
+        return Err(NotCompared::NoPairs(asked.a.name(), asked.b.name()));
     }
     let salt = series.to_string();
-    let chance = |it: &(TraceId, TraceId)| hash_position(&salt, &format!("{} {}", it.0, it.1));
+    let chance = |(a, b): &(TraceId, TraceId)| hash_position(&salt, &format!("{a} {b}"));
     pairs.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     pairs.truncate(asked.n.unwrap_or(PAIRS));
     let n_judges = watched.monitor.judges.len().max(1);

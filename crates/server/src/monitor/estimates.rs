@@ -25,7 +25,7 @@ use super::LoadedMonitorVersion;
 use super::labelled::HumanLabels;
 use super::sequences::{DailySequences, SequenceKey, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
-use crate::work::find_criterion;
+use crate::job::find_criterion;
 
 /// The traffic that is estimated: agent and time range.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +54,11 @@ impl TrafficWindow {
 /// Estimates of a monitor for all traffic
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Estimates {
+    /// Name of the monitor.
     pub monitor: String,
+    /// Beginning of the time range, in UTC (RFC 3339).
     pub from: String,
+    /// End of the time range, in UTC (RFC 3339).
     pub until: String,
     /// Number of finished traces per state.
     pub states: Vec<StateCount>,
@@ -65,17 +68,21 @@ pub struct Estimates {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct StateCount {
+    /// State of a decision, such as `scored`.
     pub state: String,
+    /// Number of traces.
     pub n: u64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct JudgeEstimates {
+    /// Id of the rubric version.
     pub rubric_version: String,
     /// Whether the monitor works with this version now.
     pub is_current: bool,
     /// One model, or several, whose scores are averaged.
     pub judge: String,
+    /// The overall score and every criterion.
     pub criteria: Vec<CriterionEstimate>,
 }
 
@@ -104,7 +111,9 @@ pub struct CriterionEstimate {
 pub struct NativeScore {
     /// The ends of the scale.
     pub min: f64,
+    /// Highest value of the scale.
     pub max: f64,
+    /// Mean on the scale.
     pub mean: f64,
     /// 95 %.
     pub interval: (f64, f64),
@@ -113,12 +122,8 @@ pub struct NativeScore {
 impl NativeScore {
     fn new((min, max): (f64, f64), score: &Traffic) -> Self {
         let native = |unit: f64| min + unit * (max - min);
-        Self {
-            min,
-            max,
-            mean: native(score.mean),
-            interval: (native(score.interval.0), native(score.interval.1)),
-        }
+        let (low, high) = score.interval;
+        Self { min, max, mean: native(score.mean), interval: (native(low), native(high)) }
     }
 }
 
@@ -140,9 +145,13 @@ fn native_bounds(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
 /// One judge's figures day by day, under one rubric version
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct MonitorTrend {
+    /// Id of the rubric version.
     pub rubric_version: String,
+    /// Name of the judge; several are averaged.
     pub judge: String,
+    /// Name of the criterion; `null` for the overall score.
     pub criterion: Option<String>,
+    /// One point for each day, oldest first.
     pub points: Vec<MonitorTrendPoint>,
 }
 
@@ -156,6 +165,7 @@ pub struct MonitorTrendPoint {
     pub n: usize,
     /// Of this day alone; absent where it cannot be estimated.
     pub mean: Option<f64>,
+    /// 95 % confidence interval of the mean of the day; `null` if there is no mean.
     pub interval: Option<(f64, f64)>,
     /// Confidence sequence of the mean over all days so far; absent if all criteria are requested.
     pub sequence: Option<(f64, f64)>,
@@ -171,7 +181,18 @@ pub(super) struct MonitorTallies {
 }
 
 /// One judge under one rubric version.
-pub(super) type Series = (RubricVersionId, String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct JudgeSeries {
+    pub(super) version: RubricVersionId,
+    pub(super) judge: String,
+}
+
+/// Sums of scores and of passes, by stratum.
+#[derive(Debug, Default)]
+pub(super) struct StratumSums {
+    pub(super) units: Vec<TrafficSums>,
+    pub(super) passes: Vec<TrafficSums>,
+}
 
 /// Selects a part of the sums; `None` matches everything.
 #[derive(Debug, Clone, Copy, Default)]
@@ -205,9 +226,10 @@ pub async fn estimate_monitor_traffic(
     };
     let mut judges = Vec::new();
     for series in gathered.series() {
-        let (version, judge) = &series;
+        let JudgeSeries { version, judge } = &series;
         let criteria = gathered.criteria(version, judge).into_iter().map(|criterion| {
-            let (units, passes) = gathered.sums((version, judge, &criterion), TallySelection::default());
+            let StratumSums { units, passes } =
+                gathered.sums((version, judge, &criterion), TallySelection::default());
             let (score, pass_rate) = (estimate_traffic_mean(&units), estimate_traffic_mean(&passes));
             let rubric = gathered.rubrics.get(version);
             let labels = rubric.map(|rubric| labelled.pairs(rubric, &series, &criterion)).unwrap_or_default();
@@ -222,8 +244,8 @@ pub async fn estimate_monitor_traffic(
                 bounds.zip(score.as_ref().ok()).map(|(bounds, score)| NativeScore::new(bounds, score));
             CriterionEstimate {
                 native,
-                corrected: moved(&score, &labels.0),
-                corrected_pass_rate: moved(&pass_rate, &labels.1),
+                corrected: moved(&score, &labels.scores),
+                corrected_pass_rate: moved(&pass_rate, &labels.passes),
                 criterion: Some(criterion).filter(|text| !text.is_empty()),
                 not_estimable: score.as_ref().err().map(ToString::to_string),
                 score: score.ok().map(TrafficView::from),
@@ -264,7 +286,7 @@ pub async fn compute_monitor_trends(
     let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::Day, None).await?;
     let criterion = criterion.unwrap_or_default();
     let mut trends = Vec::new();
-    for (version, judge) in gathered.series() {
+    for JudgeSeries { version, judge } in gathered.series() {
         if criterion == EVERY {
             // Only the sums are read, because there can be very many single scores.
             let every = gathered.criteria(&version, &judge);
@@ -319,19 +341,24 @@ pub(super) async fn load_monitor_tallies(
 
 impl MonitorTallies {
     /// The newest version first; within a version the panel before its members.
-    fn series(&self) -> Vec<Series> {
-        let all: BTreeSet<Series> =
-            self.scores.iter().map(|tally| (tally.rubric_version.clone(), tally.judge.clone())).collect();
-        let mut all: Vec<Series> = all.into_iter().collect();
-        all.sort_by(|a, b| (&b.0, n_judges(b), &a.1).cmp(&(&a.0, n_judges(a), &b.1)));
+    fn series(&self) -> Vec<JudgeSeries> {
+        let of_tally = |tally: &ScoreTally| JudgeSeries {
+            version: tally.rubric_version.clone(),
+            judge: tally.judge.clone(),
+        };
+        let all: BTreeSet<JudgeSeries> = self.scores.iter().map(of_tally).collect();
+        let mut all: Vec<JudgeSeries> = all.into_iter().collect();
+        all.sort_by(|a, b| (&b.version, n_judges(b), &a.judge).cmp(&(&a.version, n_judges(a), &b.judge)));
         all
     }
 
     /// The series with the most scores under the version in use; the panel if there is one.
-    pub(super) fn main_series(&self, monitor: &StoredMonitor) -> Option<Series> {
+    pub(super) fn main_series(&self, monitor: &StoredMonitor) -> Option<JudgeSeries> {
         let version = &monitor.newest.as_ref()?.rubric_version;
-        let own = self.series().into_iter().filter(|series| series.0 == *version);
-        let n = |series: &Series| self.of(&series.0, &series.1).map(|tally| tally.units.n).sum::<usize>();
+        let own = self.series().into_iter().filter(|series| series.version == *version);
+        let n = |series: &JudgeSeries| {
+            self.of(&series.version, &series.judge).map(|tally| tally.units.n).sum::<usize>()
+        };
         own.max_by_key(|own| (n_judges(own), n(own)))
     }
 
@@ -352,7 +379,7 @@ impl MonitorTallies {
         for day in days {
             let own = decisions.iter().copied().filter(|decision| decision.day == Some(day));
             let tallies = tallies.iter().copied().filter(|tally| tally.day == Some(day));
-            let (units, _) = sum_by_stratum(own, &tallies.collect::<Vec<_>>());
+            let StratumSums { units, .. } = sum_by_stratum(own, &tallies.collect::<Vec<_>>());
             for it in units.iter().filter(|sums| 0 < sums.n_seen) {
                 *populations.entry(it.name.clone()).or_default() += it.population;
             }
@@ -409,12 +436,11 @@ impl MonitorTallies {
         .collect()
     }
 
-    /// Sums of scores and of passes by stratum.
     pub(super) fn sums(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
         only: TallySelection<'_>,
-    ) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
+    ) -> StratumSums {
         let versions = self.versions(version, judge);
         let is_meant =
             |decision_tally: &&DecisionTally| only.holds(decision_tally.day, decision_tally.agent.as_deref());
@@ -426,8 +452,8 @@ impl MonitorTallies {
     }
 }
 
-fn n_judges(series: &Series) -> usize {
-    series.1.split(PANEL).count()
+fn n_judges(series: &JudgeSeries) -> usize {
+    series.judge.split(PANEL).count()
 }
 
 /// Separator between the names of a panel's judges.
@@ -437,7 +463,7 @@ pub(crate) const PANEL: &str = " + ";
 pub(super) fn sum_by_stratum<'a>(
     decisions: impl Iterator<Item = &'a DecisionTally>,
     scores: &[&ScoreTally],
-) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
+) -> StratumSums {
     let named = |trace_stratum: TraceStratum| TrafficSums {
         name: trace_stratum.as_str().to_owned(),
         ..TrafficSums::default()
@@ -469,5 +495,5 @@ pub(super) fn sum_by_stratum<'a>(
         });
         units.push(sums);
     }
-    (units, passes)
+    StratumSums { units, passes }
 }

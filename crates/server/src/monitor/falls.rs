@@ -6,7 +6,7 @@ use jurist_core::alert::{self, AlertScope, Signal, SignalState};
 use jurist_core::stats::{DailyScores, WeightedScoreSums, find_fall};
 use jurist_core::suite;
 
-use super::estimates::{DAY, MonitorTallies, Series};
+use super::estimates::{DAY, JudgeSeries, MonitorTallies};
 
 /// A series of scores, and the series whose alert replaces its own if both have fallen.
 struct WatchedSeries {
@@ -20,7 +20,7 @@ pub(super) fn find_falls(
     name: &str,
     monitor: &suite::Monitor,
     gathered: &MonitorTallies,
-    series: Option<&Series>,
+    series: Option<&JudgeSeries>,
 ) -> Vec<Signal> {
     let watched = list_series(name, monitor);
     let signal = |one: &WatchedSeries| {
@@ -65,14 +65,10 @@ fn list_series(name: &str, monitor: &suite::Monitor) -> Vec<WatchedSeries> {
     all
 }
 
-fn daily_scores(
-    gathered: &MonitorTallies,
-    (version, judge): &Series,
-    scope: &AlertScope,
-) -> Vec<DailyScores> {
+fn daily_scores(gathered: &MonitorTallies, series: &JudgeSeries, scope: &AlertScope) -> Vec<DailyScores> {
     let criterion = scope.criterion.as_deref().unwrap_or_default();
     let mut days: BTreeMap<i64, Vec<WeightedScoreSums>> = BTreeMap::new();
-    for tally in gathered.of(version, judge) {
+    for tally in gathered.of(&series.version, &series.judge) {
         let is_meant = tally.criterion == criterion
             && 0 < tally.units.n
             && (scope.agent.is_none() || scope.agent == tally.agent);

@@ -11,7 +11,7 @@ use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::estimates::{Series, TallySelection, TrafficWindow, load_monitor_tallies};
+use super::estimates::{JudgeSeries, StratumSums, TallySelection, TrafficWindow, load_monitor_tallies};
 
 /// Estimates of a monitor for the last 30 days, by its current version
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -20,6 +20,7 @@ pub struct MonitorFigures {
     pub judge: Option<String>,
     /// The mean score on 0 to 1.
     pub score: Option<Figure>,
+    /// Estimated share of traffic that passes; `null` if nothing was scored.
     pub pass_rate: Option<Figure>,
     /// Among the judged traces.
     pub error_rate: Option<f64>,
@@ -27,17 +28,21 @@ pub struct MonitorFigures {
     pub states: BTreeMap<String, u64>,
     /// Dollars that its judges cost this month.
     pub spent_this_month: f64,
+    /// The same figures for each agent.
     pub agents: Vec<AgentFigures>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AgentFigures {
+    /// Name of the agent.
     pub agent: String,
     /// Finished traces of monitored agents.
     pub n_seen: u64,
     /// Scores.
     pub n: usize,
+    /// Estimated mean score; `null` if nothing was scored.
     pub score: Option<Figure>,
+    /// Estimated share of traffic that passes; `null` if nothing was scored.
     pub pass_rate: Option<Figure>,
     /// Its mean score on each day that has one.
     pub days: Vec<DayMean>,
@@ -48,16 +53,20 @@ pub struct AgentFigures {
 pub struct DayMean {
     /// Its first moment, in UTC.
     pub day: String,
+    /// Mean score of the day, from 0 to 1.
     pub mean: f64,
 }
 
 /// A mean over all traffic, post-stratified
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Figure {
+    /// Estimate for all traffic, from 0 to 1.
     pub mean: f64,
     /// Of the 95 % interval.
     pub low: f64,
+    /// Upper end of the 95 % confidence interval.
     pub high: f64,
+    /// Number of scored traces.
     pub n: usize,
 }
 
@@ -72,10 +81,10 @@ pub async fn compute_monitor_figures(
         load_monitor_tallies(store, project, monitor, &look, TallyGrouping::AgentAndDay, Some("")).await?;
     let series = gathered.main_series(monitor);
     let estimated = |only: TallySelection<'_>| match &series {
-        Some((version, judge)) => gathered.sums((version, judge, ""), only),
-        None => (Vec::new(), Vec::new()),
+        Some(JudgeSeries { version, judge }) => gathered.sums((version, judge, ""), only),
+        None => StratumSums::default(),
     };
-    let (units, passes) = estimated(TallySelection::default());
+    let StratumSums { units, passes } = estimated(TallySelection::default());
     let (mut states, mut seen): (BTreeMap<String, u64>, BTreeMap<&str, u64>) = Default::default();
     for it in &gathered.decisions {
         *states.entry(it.state.as_str().to_owned()).or_default() += it.n;
@@ -84,7 +93,8 @@ pub async fn compute_monitor_figures(
     }
     let all_days: BTreeSet<Time> = gathered.decisions.iter().filter_map(|decision| decision.day).collect();
     let agent = |(agent, n_seen): (&str, u64)| {
-        let (units, passes) = estimated(TallySelection { agent: Some(agent), ..TallySelection::default() });
+        let StratumSums { units, passes } =
+            estimated(TallySelection { agent: Some(agent), ..TallySelection::default() });
         let mean_of = |day: &Time| {
             let mean = estimate_traffic_mean(
                 &estimated(TallySelection {
@@ -92,7 +102,7 @@ pub async fn compute_monitor_figures(
                     day: Some(*day),
                     ..TallySelection::default()
                 })
-                .0,
+                .units,
             )
             .ok()?
             .mean;
@@ -116,7 +126,7 @@ pub async fn compute_monitor_figures(
         states,
         spent_this_month: spent.settled.nanos() as f64 / 1e9,
         agents: seen.into_iter().map(agent).collect(),
-        judge: series.map(|series: Series| series.1),
+        judge: series.map(|series| series.judge),
     })
 }
 

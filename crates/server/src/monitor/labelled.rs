@@ -11,8 +11,8 @@ use jurist_store::monitors::StoredMonitor;
 use jurist_store::scores::{LabelledScore, WholeScore};
 use jurist_store::{ProjectId, RubricVersionId, Store, StoreError};
 
-use super::estimates::{Series, TrafficWindow};
-use crate::work::{find_criterion, is_met};
+use super::estimates::{JudgeSeries, TrafficWindow};
+use crate::job::{find_criterion, is_met};
 
 /// Labels that are read at a time.
 const PAGE: usize = 1_000;
@@ -21,12 +21,24 @@ const PAGE: usize = 1_000;
 pub(super) struct HumanLabels {
     scores: Vec<LabelledScore>,
     wholes: Vec<WholeScore>,
-    /// Overall score and pass of a trace, computed from its labels.
-    people: BTreeMap<(RubricVersionId, String), (f64, bool)>,
+    /// By rubric version and trace.
+    people: BTreeMap<(RubricVersionId, String), HumanVerdict>,
 }
 
-/// Traces with a score and a label each: of scores, and of passes as 1 and 0.
-type Pairs = (Vec<LabelledTrace>, Vec<LabelledTrace>);
+/// Traces with a score and a label each.
+#[derive(Default)]
+pub(super) struct LabelledPairs {
+    pub(super) scores: Vec<LabelledTrace>,
+    /// As 1 and 0.
+    pub(super) passes: Vec<LabelledTrace>,
+}
+
+/// Overall score and pass of a trace, computed from its labels.
+#[derive(Clone, Copy)]
+struct HumanVerdict {
+    score: f64,
+    is_passed: bool,
+}
 
 impl HumanLabels {
     pub(super) async fn read(
@@ -55,11 +67,12 @@ impl HumanLabels {
     }
 
     /// Pairs of score and label. There is an overall label if all criteria have one.
-    pub(super) fn pairs(&self, rubric: &Rubric, (version, judge): &Series, name: &str) -> Pairs {
+    pub(super) fn pairs(&self, rubric: &Rubric, series: &JudgeSeries, name: &str) -> LabelledPairs {
+        let JudgeSeries { version, judge } = series;
         if name.is_empty() {
             return self.whole(version, judge);
         }
-        let mut pairs = Pairs::default();
+        let mut pairs = LabelledPairs::default();
         let asked = find_criterion(rubric, name);
         let is_meant = |labelled_score: &&LabelledScore| {
             labelled_score.rubric_version == *version
@@ -68,22 +81,22 @@ impl HumanLabels {
         };
         for it in self.scores.iter().filter(is_meant) {
             let probability = it.probability.get();
-            pairs.0.push(LabelledTrace { human: it.human, judge: it.unit, probability });
+            pairs.scores.push(LabelledTrace { human: it.human, judge: it.unit, probability });
             let people = asked.as_ref().and_then(|asked| is_met(rubric, asked, it.human));
-            pairs.1.extend(passes(people, it.is_passed, probability));
+            pairs.passes.extend(passes(people, it.is_passed, probability));
         }
         pairs
     }
 
-    fn whole(&self, version: &RubricVersionId, judge: &str) -> Pairs {
-        let mut pairs = Pairs::default();
+    fn whole(&self, version: &RubricVersionId, judge: &str) -> LabelledPairs {
+        let mut pairs = LabelledPairs::default();
         for it in self.wholes.iter().filter(|whole| whole.rubric_version == *version && whole.judge == judge)
         {
             let key = (version.clone(), it.trace.to_string());
-            let Some((score, is_passed)) = self.people.get(&key).copied() else { continue };
+            let Some(HumanVerdict { score, is_passed }) = self.people.get(&key).copied() else { continue };
             let probability = it.probability.get();
-            pairs.0.push(LabelledTrace { human: score, judge: it.unit, probability });
-            pairs.1.extend(passes(Some(is_passed), it.is_passed, probability));
+            pairs.scores.push(LabelledTrace { human: score, judge: it.unit, probability });
+            pairs.passes.extend(passes(Some(is_passed), it.is_passed, probability));
         }
         pairs
     }
@@ -99,7 +112,7 @@ async fn load_human_verdicts(
     project: ProjectId,
     version: &RubricVersionId,
     rubric: &Rubric,
-) -> Result<BTreeMap<(RubricVersionId, String), (f64, bool)>, StoreError> {
+) -> Result<BTreeMap<(RubricVersionId, String), HumanVerdict>, StoreError> {
     let mut all: BTreeMap<String, BTreeMap<String, Outcome>> = BTreeMap::new();
     let mut after = None;
     loop {
@@ -120,7 +133,7 @@ async fn load_human_verdicts(
             VerdictStatus::Fail => false,
             VerdictStatus::Error | VerdictStatus::Deferred => return None,
         };
-        Some(((version.clone(), candidate), (verdict.score?, is_passed)))
+        Some(((version.clone(), candidate), HumanVerdict { score: verdict.score?, is_passed }))
     };
     Ok(all.into_iter().filter_map(whole).collect())
 }

@@ -27,7 +27,7 @@ pub use apply::{
     Applied, MonitorView, NotApplied, VersionView, apply_monitor_file, build_monitor_view, remove_monitor,
 };
 pub use check::{MonitorFileCheck, check_monitor_file};
-pub use consider::run_decision_loop;
+pub use consider::{DecisionLoopSettings, run_decision_loop};
 pub use contest::{
     ComparisonPlan, ComparisonView, NewComparison, NotCompared, Side, list_comparisons,
     plan_or_start_comparison,
@@ -39,7 +39,8 @@ pub use estimates::{
 };
 pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, compute_monitor_figures};
 pub use monitor_version::LoadedMonitorVersion;
-pub(crate) use pace::{FOR_FAILURES, compute_sampling_pace, monthly_monitor_budget};
+pub use pace::MonitorBudgetView;
+pub(crate) use pace::{FOR_FAILURES, compute_sampling_pace, monitor_budget_cap, monthly_monitor_budget};
 pub use pause::{pause_monitor, resume_monitor};
 pub use projection::{CostAhead, DialProjection, DialView, HalfWidths, compute_dial_projection};
 pub use radar::{MOST_AGENTS, build_monitor_radar};

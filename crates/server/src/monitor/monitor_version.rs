@@ -11,7 +11,7 @@ use jurist_store::monitors::MonitorVersion;
 use jurist_store::{MonitorId, MonitorVersionId, RubricVersionId};
 use serde::{Deserialize, Serialize};
 
-use crate::work::format_load_errors;
+use crate::job::format_load_errors;
 
 /// A parsed version.
 #[derive(Debug, Clone)]

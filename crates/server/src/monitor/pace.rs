@@ -1,10 +1,14 @@
 //! Pacing: lowers the sample rate so that the budget lasts until the end of the month.
 
+use std::fmt;
+
 use jurist_core::grade::{Time, Usd};
-use jurist_core::money::{self, Cap, Month, Rates, pacing_factor};
+use jurist_core::money::{self, Cap, Currency, Month, Rates, pacing_factor};
 use jurist_core::suite::Monitor;
 use jurist_store::spend::MonthSpend;
 use jurist_store::{ProjectId, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
 
@@ -80,8 +84,64 @@ pub(crate) fn monthly_monitor_budget(monitor: &Monitor, rates: &Rates) -> Option
     Some(monitor_budget_cap(monitor, rates)?.usd())
 }
 
+/// Monthly budget of a monitor, in the currency of its file
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MonitorBudgetView {
+    /// Most that the monitor may spend in a month, in `currency`.
+    pub amount: f64,
+    /// Code of the currency (ISO 4217).
+    #[schema(example = "GBP")]
+    pub currency: String,
+    /// Dollars for one unit of the currency, where amounts in dollars are shown next to the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+}
+
+impl MonitorBudgetView {
+    pub(crate) fn of(monitor: &Monitor) -> Option<Self> {
+        let budget = monitor.budget.as_ref()?;
+        Some(Self { amount: budget.monthly, currency: budget.currency.clone(), rate: None })
+    }
+
+    /// The budget with its exchange rate; `None` if it has none.
+    pub fn cap(&self) -> Option<Cap> {
+        Cap::new(self.amount, self.currency.parse().ok()?, self.rate?).ok()
+    }
+}
+
+/// The amount, such as `£20.00`.
+impl fmt::Display for MonitorBudgetView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An amount in its own currency needs no exchange rate.
+        let currency = self.currency.parse::<Currency>();
+        let cap = currency.and_then(|currency| Cap::new(self.amount, currency, 1.0));
+        match cap {
+            Ok(cap) => f.pad(&cap.format_amount(cap.usd())),
+            Err(_) => f.pad(&format!("{:.2} {}", self.amount, self.currency)),
+        }
+    }
+}
+
 /// The same in the currency of the file.
 pub(crate) fn monitor_budget_cap(monitor: &Monitor, rates: &Rates) -> Option<Cap> {
     let budget = monitor.budget.as_ref()?;
     rates.cap(budget.monthly, budget.currency.parse().ok()?, None).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_shown_in_its_own_currency() {
+        let budget = |amount: f64, currency: &str| MonitorBudgetView {
+            amount,
+            currency: currency.to_owned(),
+            rate: None,
+        };
+        assert_eq!(budget(2.0, "EUR").to_string(), "€2.00");
+        assert_eq!(budget(0.002, "GBP").to_string(), "£0.0020");
+        assert_eq!(budget(300.0, "JPY").to_string(), "300.00 JPY");
+        assert_eq!(budget(1.0, "GBP").cap(), None, "without a rate, dollars cannot be converted");
+    }
 }

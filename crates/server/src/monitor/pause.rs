@@ -6,8 +6,8 @@ use jurist_store::decisions::{JobKeys, MonitorDecision};
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::{MonitorId, ProjectId, Store, StoreError, clock};
 
+use crate::job::{CONTEST, MONITOR, MonitorTask, NO_MONEY, PAUSED};
 use crate::notify;
-use crate::work::{CONTEST, MONITOR, MonitorTask, NO_MONEY, PAUSED};
 
 /// Decisions whose jobs are added per transaction.
 const PAGE: usize = 500;

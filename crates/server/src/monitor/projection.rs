@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
-use super::estimates::{DAY, MonitorTallies, Series, TallySelection, TrafficWindow, load_monitor_tallies};
+use super::estimates::{
+    DAY, JudgeSeries, MonitorTallies, StratumSums, TallySelection, TrafficWindow, load_monitor_tallies,
+};
 
 /// A month at another sample rate, if traffic and scores stay as they were in the last thirty days
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -28,22 +30,27 @@ pub struct DialProjection {
 /// A month at one sample rate. Pacing and caps may reduce the figures
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DialView {
+    /// Share of finished traces that is judged, from 0 to 1; failed ones always are.
     pub sample_rate: f64,
     /// Finished traces that are watched.
     pub traces_a_month: f64,
+    /// Expected number of judged traces in a month.
     pub judged_a_month: f64,
     /// Dollars; absent where no judgement has cost anything yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostAhead>,
+    /// Precision of the estimates of a month.
     pub half_width: HalfWidths,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CostAhead {
+    /// Expected cost of a month, in US dollars.
     pub value: f64,
     /// 80 % interval; absent before the second day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
+    /// Upper end of the 80 % interval; absent before the second day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }
@@ -51,8 +58,10 @@ pub struct CostAhead {
 /// Half width of the 95 % confidence interval of a monthly estimate; absent if nothing is scored yet
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct HalfWidths {
+    /// Half-width of the 95 % confidence interval of the score; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// Half-width of the 95 % confidence interval of the pass rate; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<f64>,
 }
@@ -129,23 +138,25 @@ async fn load_projection_inputs(
         None => load_judgement_price(store, project, series.as_ref(), &look).await?,
         found => found,
     };
-    let (units, passes) = sums(&by_agent, series.as_ref());
+    let StratumSums { units, passes } = sums(&by_agent, series.as_ref());
     Ok(ProjectionInputs { days, agents, units, passes, price })
 }
 
-fn sums(gathered: &MonitorTallies, series: Option<&Series>) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
-    let sums = series.map(|(version, judge)| gathered.sums((version, judge, ""), TallySelection::default()));
-    sums.unwrap_or_default()
+fn sums(gathered: &MonitorTallies, series: Option<&JudgeSeries>) -> StratumSums {
+    let sums = |JudgeSeries { version, judge }: &JudgeSeries| {
+        gathered.sums((version, judge, ""), TallySelection::default())
+    };
+    series.map(sums).unwrap_or_default()
 }
 
 /// Mean cost of a judgement under a rubric version, including free ones from the cache.
 async fn load_judgement_price(
     store: &Store,
     project: ProjectId,
-    series: Option<&Series>,
+    series: Option<&JudgeSeries>,
     look: &TrafficWindow,
 ) -> Result<Option<f64>, StoreError> {
-    let Some((version, _)) = series else { return Ok(None) };
+    let Some(JudgeSeries { version, .. }) = series else { return Ok(None) };
     let filter = TallyFilter {
         rubric_version: Some(version.clone()),
         from: Some(look.from),
@@ -205,8 +216,8 @@ impl ProjectionInputs {
             let own = monitor
                 .agents
                 .iter()
-                .find(|one_agent| one_agent.0 == *agent)
-                .map(|at| at.1)
+                .find(|(name, _)| name == agent)
+                .map(|(_, own)| *own)
                 .unwrap_or_default();
             *judged.entry(*stratum).or_default() += n * stratum_sample_rate(monitor, own, *stratum);
             *all.entry(*stratum).or_default() += n;

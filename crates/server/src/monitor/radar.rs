@@ -9,7 +9,7 @@ use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
 use super::LoadedMonitorVersion;
-use super::estimates::{TallySelection, TrafficWindow, load_monitor_tallies};
+use super::estimates::{JudgeSeries, TallySelection, TrafficWindow, load_monitor_tallies};
 
 /// Readers of a chart cannot distinguish more shapes than this.
 pub const MOST_AGENTS: usize = 6;
@@ -40,9 +40,9 @@ pub async fn build_monitor_radar(
     };
     let shape = |agent: &&str| {
         let value = |criterion: &String| {
-            let Some((version, judge)) = &series else { return MeasuredValue::default() };
+            let Some(JudgeSeries { version, judge }) = &series else { return MeasuredValue::default() };
             let only = TallySelection { agent: Some(agent), ..TallySelection::default() };
-            let found = estimate_traffic_mean(&gathered.sums((version, judge, criterion), only).0).ok();
+            let found = estimate_traffic_mean(&gathered.sums((version, judge, criterion), only).units).ok();
             MeasuredValue::new(
                 found.as_ref().map(|traffic| traffic.mean),
                 found.as_ref().map(|traffic| traffic.interval),

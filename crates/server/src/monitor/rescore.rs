@@ -9,20 +9,23 @@ use jurist_core::plan::hash_position;
 use jurist_core::rubric::{Criterion, CriterionKind};
 use jurist_core::stats::{estimate_traffic_mean, stratified_weighted_mean};
 use jurist_store::decisions::{DecisionState, MonitorDecision, TallyGrouping};
-use jurist_store::jobs::{JobsLeft, NewJob};
+use jurist_store::jobs::{JobsLeft, NewJob, PostponedJobs};
 use jurist_store::monitors::{MonitorVersion, StoredMonitor};
 use jurist_store::rescores::{Rescorable, Rescore};
 use jurist_store::scores::ScoreFilter;
-use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError, TraceId};
+use jurist_store::tallies::{TallyFilter, TallyPeriod};
+use jurist_store::{
+    AccountId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError, TraceId,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
-use super::estimates::sum_by_stratum;
-use super::pace::{MonthlyBudget, load_monthly_budgets};
+use super::estimates::{StratumSums, sum_by_stratum};
+use super::pace::{MonitorBudgetView, MonthlyBudget, load_monthly_budgets, monitor_budget_cap};
 use super::pause::hasten_unfunded_jobs;
 use super::traffic::TrafficView;
-use crate::work::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build_monitor_judges};
+use crate::job::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build_monitor_judges};
 
 /// Traces of one re-scoring, at most.
 const MOST: usize = 1_000_000;
@@ -30,6 +33,8 @@ const MOST: usize = 1_000_000;
 const LOOKED_AT: usize = 20;
 /// Decisions whose jobs are added per transaction.
 const PAGE: usize = 500;
+/// Judged traces from which the cost of further ones is known.
+const FEWEST_JUDGED: u64 = 5;
 /// Estimated output tokens of a judge.
 const TOKENS_OUT: u64 = 400;
 
@@ -108,6 +113,10 @@ pub struct RescorePlan {
     /// less left. Absent without a budget.
     #[serde(default)]
     pub budget_left: Option<f64>,
+    /// The monitor's own monthly budget, with its exchange rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<MonitorBudgetView>,
+    /// Whether the re-score has started.
     pub is_begun: bool,
     /// The re-scoring, once started; absent if failed calls are only repeated.
     pub id: Option<String>,
@@ -116,20 +125,27 @@ pub struct RescorePlan {
 /// A re-scoring and its results
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RescoreView {
+    /// Id of the re-score.
     pub id: String,
+    /// Id of the rubric version that judges.
     pub rubric_version: String,
+    /// Beginning of the time range, in UTC (RFC 3339).
     pub since: String,
+    /// End of the time range, in UTC (RFC 3339).
     pub until: String,
     /// Sampled share of traces.
     pub share: f64,
+    /// Number of traces that are judged again.
     pub n_traces: u64,
     /// Of them, how many have been judged.
     pub n_scored: usize,
+    /// Number of traces that the judge could not grade.
     pub n_errors: u64,
     /// Of them, how many are still to be judged.
     pub n_waiting: u64,
     /// Why those wait, or why some will not be judged.
     pub note: Option<String>,
+    /// When it was started, in UTC (RFC 3339).
     pub created: String,
     /// Estimate of the newer version for that time range.
     pub score: Option<TrafficView>,
@@ -140,12 +156,17 @@ pub struct RescoreView {
 /// Newer minus older, on 0 to 1
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Offset {
+    /// Id of the earlier rubric version.
     pub from_version: String,
+    /// Name of the judge.
     pub judge: String,
     /// Absent for the overall score.
     pub criterion: Option<String>,
+    /// Number of traces with a score from both versions.
     pub n: usize,
+    /// Mean of newer score minus earlier score, from -1 to 1.
     pub mean: f64,
+    /// 95 % confidence interval of the mean difference.
     pub interval: (f64, f64),
 }
 
@@ -168,11 +189,17 @@ pub async fn plan_rescore(
     };
     let benches = build_monitor_judges(&watched.monitor, work)?;
     let n_traces = asked.overlap.map_or(all.len(), |n| n.min(all.len()));
-    let price = estimate_trace_price(store, project, &watched, &benches, &all).await?;
+    let price = match load_mean_trace_cost(store, project, &version.rubric_version, benches.len()).await? {
+        None => estimate_trace_price(store, project, &watched, &benches, &all).await?,
+        known => known,
+    };
+    let own = monitor_budget_cap(&watched.monitor, &work.settings.rates);
     let budgets = load_monthly_budgets(store, project, &watched, &work.settings.rates, now).await?;
     let left = |budget: &MonthlyBudget| (budget.cap.nanos() - budget.spent.nanos()).max(0) as f64 / 1e9;
     Ok(RescorePlan {
         budget_left: budgets.iter().map(left).reduce(f64::min),
+        budget: MonitorBudgetView::of(&watched.monitor)
+            .map(|budget| MonitorBudgetView { rate: own.map(|cap| cap.rate()), ..budget }),
         rubric_version: version.rubric_version.to_string(),
         n_traces,
         n_of: all.len(),
@@ -287,6 +314,24 @@ async fn find_rescorable_traces(
     Ok(all)
 }
 
+/// Mean cost of one trace in dollars under a rubric version; `None` before enough traces are judged. With several
+/// judges, what one verdict cost is not what a trace costs.
+async fn load_mean_trace_cost(
+    store: &Store,
+    project: ProjectId,
+    version: &RubricVersionId,
+    n_judges: usize,
+) -> Result<Option<f64>, StoreError> {
+    if n_judges != 1 {
+        return Ok(None);
+    }
+    let filter = TallyFilter { rubric_version: Some(version.clone()), ..TallyFilter::default() };
+    let all = store.verdict_tallies(project, TallyPeriod::All, &filter).await?;
+    let n: u64 = all.iter().map(|tally| tally.n_pass + tally.n_fail + tally.n_error).sum();
+    let dollars: f64 = all.iter().map(|tally| tally.cost.nanos() as f64 / 1e9).sum();
+    Ok((FEWEST_JUDGED <= n && 0.0 < dollars).then(|| dollars / n as f64))
+}
+
 /// Estimated cost of one trace in dollars, from the length of some traces; `None` if a judge has no price.
 async fn estimate_trace_price(
     store: &Store,
@@ -331,7 +376,7 @@ fn explain_unjudged_traces(monitor: &StoredMonitor, left: &JobsLeft, n_left: u64
         let why = left.error.as_deref().unwrap_or("no reason is known");
         return Some(format!("{} failed for good: {why}", left.n_dead));
     }
-    if let Some((n, why)) = &left.put_off {
+    if let Some(PostponedJobs { n, why }) = &left.put_off {
         return Some(format!("{n} wait: {why}"));
     }
     let n_gone = n_left.saturating_sub(left.n_waiting);
@@ -370,7 +415,7 @@ async fn build_rescore_view(
     let whole: Vec<_> =
         own.iter().filter(|tally| tally.judge == judge && tally.criterion.is_empty()).copied().collect();
     let earlier = decisions.iter().filter(|one| one.rubric_version != it.rubric_version);
-    let (mut units, _) = sum_by_stratum(earlier, &whole);
+    let StratumSums { mut units, .. } = sum_by_stratum(earlier, &whole);
     // Traces outside of the sample are already covered by the sampling probability.
     units.iter_mut().for_each(|sums| sums.n_unjudged = 0);
     let mut offsets = Vec::new();
@@ -380,7 +425,7 @@ async fn build_rescore_view(
         .map(|tally| (&tally.rubric_version, tally.judge.as_str()))
         .collect();
     for (version, judge_before) in
-        before.iter().filter(|one| one.1 == judge || !before.contains(&(one.0, judge)))
+        before.iter().filter(|(version, other)| *other == judge || !before.contains(&(*version, judge)))
     {
         let pairs = store.score_pairs(project, monitor.id, (it.id, judge), (version, judge_before)).await?;
         let criteria: BTreeSet<&str> = pairs.iter().map(|pair| pair.criterion.as_str()).collect();

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
 use jurist_core::stats::TrafficSequence;
+use jurist_store::scores::StratumScore;
 use jurist_store::{MonitorId, ProjectId, RubricVersionId, Store, StoreError};
 
 use super::estimates::{DAY, TrafficWindow};
@@ -65,7 +66,7 @@ impl Sequences {
                     // States of later days depend on this day, so they are dropped.
                     known.clear();
                     let left = LONGEST.saturating_sub(before);
-                    for (stratum, unit) in key.scores(store, *day, left).await? {
+                    for StratumScore { stratum, unit } in key.scores(store, *day, left).await? {
                         // Stored scores are within 0..=1, so this cannot fail.
                         let _ = stood.sequence.push(stratum.as_str(), unit);
                     }
@@ -104,12 +105,7 @@ impl SequenceKey {
         }
     }
 
-    async fn scores(
-        &self,
-        store: &Store,
-        day: Time,
-        most: usize,
-    ) -> Result<Vec<(TraceStratum, f64)>, StoreError> {
+    async fn scores(&self, store: &Store, day: Time, most: usize) -> Result<Vec<StratumScore>, StoreError> {
         let series = (&self.version, self.judge.as_str(), self.criterion.as_str());
         let window = (day, Time::from_micros(day.micros() + DAY));
         store.scores_in_order(self.project, self.monitor, series, self.agent.as_deref(), window, most).await
@@ -125,8 +121,8 @@ mod tests {
     use jurist_store::{Probability, Region, TraceId};
 
     use super::*;
+    use crate::job::Work;
     use crate::monitor::{apply_monitor_file, find_monitor};
-    use crate::work::Work;
 
     const MONITOR: &str = "{agent: desk, rubric: {criteria: [{name: kind, description: It is kind.}]}}";
 

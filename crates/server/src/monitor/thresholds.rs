@@ -11,7 +11,7 @@ use jurist_core::suite::{AlertMetric, AlertRule};
 use jurist_store::alert_figures::TraceUsage;
 use jurist_store::{ProjectId, Store, StoreError};
 
-use super::estimates::{DAY, MonitorTallies, Series, TallySelection};
+use super::estimates::{DAY, JudgeSeries, MonitorTallies, StratumSums, TallySelection};
 use super::{LoadedMonitorVersion, monthly_monitor_budget};
 
 /// Newest traces of an agent from which latency and cost are computed.
@@ -25,7 +25,7 @@ pub(super) struct RuleContext<'a> {
     pub name: &'a str,
     pub watched: &'a LoadedMonitorVersion,
     pub gathered: &'a MonitorTallies,
-    pub series: Option<&'a Series>,
+    pub series: Option<&'a JudgeSeries>,
     pub rates: &'a Rates,
     pub now: Time,
 }
@@ -67,14 +67,14 @@ impl RuleContext<'_> {
     }
 
     fn judgement_figure(&self, rule: &AlertRule) -> Option<RuleFigure> {
-        let (version, judge) = self.series?;
+        let JudgeSeries { version, judge } = self.series?;
         let only = TallySelection {
             agent: rule.agent.as_deref(),
             from: Some(self.first_day(rule)),
             ..TallySelection::default()
         };
         let criterion = rule.criterion.as_deref().unwrap_or_default();
-        let (units, passes) = self.gathered.sums((version, judge, criterion), only);
+        let StratumSums { units, passes } = self.gathered.sums((version, judge, criterion), only);
         match rule.condition.metric {
             AlertMetric::Score => estimate_traffic_mean(&units).ok().as_ref().map(RuleFigure::of_traffic),
             AlertMetric::PassRate => estimate_traffic_mean(&passes).ok().as_ref().map(RuleFigure::of_traffic),

@@ -13,12 +13,17 @@ use utoipa::ToSchema;
 /// Decision of a monitor about a trace
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DecisionView {
+    /// Id of the trace.
     pub trace: String,
+    /// Id of the monitor.
     pub monitor: String,
     /// By its name.
     pub monitor_name: Option<String>,
+    /// Id of the monitor version that decided.
     pub version: String,
+    /// Id of the rubric version; `null` if it is unknown.
     pub rubric_version: Option<String>,
+    /// Name of the agent; `null` if it is unknown.
     pub agent: Option<String>,
     /// failed, expensive or other.
     pub stratum: String,
@@ -26,6 +31,7 @@ pub struct DecisionView {
     pub state: String,
     /// The same in four words: scored, error, pending or unscored.
     pub judge_status: String,
+    /// Whether the trace was sampled.
     pub is_sampled: bool,
     /// With which it was, or would have been, sampled.
     pub probability: f64,
@@ -40,8 +46,11 @@ pub struct DecisionView {
     pub score: Option<f64>,
     /// Disagreement of its judges, from 0 to 1.
     pub spread: Option<f64>,
+    /// Whether its judges disagree by more than the margin of the monitor.
     pub is_disputed: bool,
+    /// When the decision was made, in UTC (RFC 3339).
     pub decided: String,
+    /// When the state last changed, in UTC (RFC 3339).
     pub updated: String,
     /// History of states, oldest first; only in the response for one trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,8 +59,11 @@ pub struct DecisionView {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct EventView {
+    /// State of the decision, such as `sampled` or `scored`.
     pub state: String,
+    /// Reason for the state.
     pub note: String,
+    /// When the state was reached, in UTC (RFC 3339).
     pub time: String,
 }
 

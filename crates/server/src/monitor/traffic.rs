@@ -9,14 +9,17 @@ use utoipa::ToSchema;
 pub struct TrafficView {
     /// On 0 to 1; strata count by how many traces they have.
     pub mean: f64,
+    /// Standard error of the mean.
     pub se: f64,
     /// 95 %.
     pub interval: (f64, f64),
     /// Unweighted mean of the scored traces, which depends on the sampling.
     pub naive: f64,
+    /// Number of scored traces.
     pub n: usize,
     /// Effective sample size.
     pub n_eff: f64,
+    /// Estimated number of finished traces, before sampling by the sender.
     pub population: f64,
     /// The share of the population in strata that can be estimated; the mean is of these alone.
     pub covered: f64,
@@ -24,7 +27,9 @@ pub struct TrafficView {
     pub error_rate: f64,
     /// Worst-case range: the mean if all judge errors scored 0, and if all scored 1.
     pub if_errors_scored: (f64, f64),
+    /// The same figures for each stratum.
     pub strata: Vec<StratumView>,
+    /// What weakens the estimate, one sentence each; empty if nothing does.
     pub warnings: Vec<String>,
 }
 
@@ -36,12 +41,15 @@ pub struct StratumView {
     pub n_seen: usize,
     /// Estimated number of traces before sampling by the sender.
     pub population: f64,
+    /// Number of scored traces.
     pub n: usize,
     /// Sampled, with a judge error.
     pub n_errors: usize,
     /// Sampled and not judged: waiting, over budget or overloaded.
     pub n_unjudged: usize,
+    /// Mean score from 0 to 1; `null` if it cannot be estimated.
     pub mean: Option<f64>,
+    /// 95 % confidence interval of the mean; `null` if there is no mean.
     pub interval: Option<(f64, f64)>,
     /// Why there is no mean.
     pub not_estimable: Option<String>,
@@ -50,10 +58,13 @@ pub struct StratumView {
 /// A judge's mean, corrected by human labels
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CorrectedView {
+    /// Label-corrected mean, from 0 to 1.
     pub mean: f64,
+    /// Standard error of the mean.
     pub se: f64,
     /// 95 %.
     pub interval: (f64, f64),
+    /// Number of human labels.
     pub n_labels: usize,
     /// Weight of the judge (λ), from 0 (labels alone) to 1.
     pub lambda: f64,

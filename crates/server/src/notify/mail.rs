@@ -12,8 +12,8 @@ use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
 use super::settings::Notifications;
-use super::{NotificationEvent, NotificationMessage};
-use crate::work::{JobError, Work, WorkerContext};
+use super::{DeliveryContext, NotificationEvent, NotificationMessage};
+use crate::job::{JobError, Work};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -40,20 +40,20 @@ pub enum NotMailed {
 }
 
 pub(super) async fn send_notification_mail(
-    shop: &WorkerContext,
+    context: DeliveryContext<'_>,
     settings: &Notifications,
     told: &NotificationMessage<'_>,
 ) -> Result<(), JobError> {
     let recipients = match &settings.mail {
         Some(recipients) => recipients.clone(),
-        None => owners(&shop.store, told.project.id).await?,
+        None => owners(context.store, told.project.id).await?,
     };
     if recipients.is_empty() {
         // Removed in the meantime.
         return Ok(());
     }
     // The cause may be fixed on this machine or on another worker's, so it is retried.
-    transmit_mail(&shop.work, &recipients, told)
+    transmit_mail(context.work, &recipients, told)
         .await
         .map_err(|not_mailed| JobError::Retry(not_mailed.to_string()))
 }

@@ -25,7 +25,7 @@ pub use settings::{Notifications, Webhook};
 pub use watch::watch_spend;
 pub use webhook::{BadWebhook, signature};
 
-use crate::work::{JobEnd, JobError, WorkerContext};
+use crate::job::{JobEnd, JobError, Work};
 
 /// Kind of these jobs.
 pub const KIND: &str = "notify";
@@ -163,11 +163,18 @@ impl NotificationTask {
     }
 }
 
+/// What a delivery uses of its worker.
+#[derive(Debug, Clone, Copy)]
+pub struct DeliveryContext<'a> {
+    pub store: &'a Store,
+    pub work: &'a Work,
+}
+
 /// Executes a notification job.
-pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
+pub async fn deliver(context: DeliveryContext<'_>, job: &Job) -> Result<JobEnd, JobError> {
     let notice: NotificationTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let id = job.project.ok_or_else(|| JobError::hopeless("an alert belongs to a project"))?;
-    let project = shop.store.project(id).await?;
+    let project = context.store.project(id).await?;
     let settings = Notifications::of(&project);
     let now = clock::current_time();
     if notice.event != NotificationEvent::Trial
@@ -176,13 +183,13 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
         return Ok(JobEnd::Later(until, "these are quiet hours"));
     }
     let alert = match notice.alert {
-        Some(alert) => Some(shop.store.alert(id, alert).await?),
+        Some(alert) => Some(context.store.alert(id, alert).await?),
         None => None,
     };
     let Some(channel) = notice.channel else {
         return match alert.and_then(|alert| withhold(&notice, &alert, now)) {
             Some(end) => Ok(end),
-            None => fan_out(shop, &project, &settings, notice, now).await,
+            None => fan_out(context, &project, &settings, notice, now).await,
         };
     };
     let told = NotificationMessage {
@@ -193,11 +200,11 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
         time: now,
     };
     match channel {
-        Channel::Mail => mail::send_notification_mail(shop, &settings, &told).await?,
-        Channel::Webhook => webhook::send_webhook(shop, &settings, &told).await?,
+        Channel::Mail => mail::send_notification_mail(context, &settings, &told).await?,
+        Channel::Webhook => webhook::send_webhook(context, &settings, &told).await?,
     }
     if let Some(alert) = notice.alert {
-        shop.store.alert_sent(id, alert, clock::current_time()).await?;
+        context.store.alert_sent(id, alert, clock::current_time()).await?;
     }
     Ok(JobEnd::Finished)
 }
@@ -222,7 +229,7 @@ fn withhold(notice: &NotificationTask, alert: &Alert, now: Time) -> Option<JobEn
 
 /// Adds one job per configured channel.
 async fn fan_out(
-    shop: &WorkerContext,
+    context: DeliveryContext<'_>,
     project: &StoredProject,
     settings: &Notifications,
     notice: NotificationTask,
@@ -230,7 +237,9 @@ async fn fan_out(
 ) -> Result<JobEnd, JobError> {
     let by_mail = match &settings.mail {
         Some(recipients) => !recipients.is_empty(),
-        None => shop.work.settings.mail.is_some() && !mail::owners(&shop.store, project.id).await?.is_empty(),
+        None => {
+            context.work.settings.mail.is_some() && !mail::owners(context.store, project.id).await?.is_empty()
+        }
     };
     let channels = by_mail.then_some(Channel::Mail).into_iter();
     let channels = channels.chain(settings.webhook.as_ref().map(|_| Channel::Webhook));
@@ -239,7 +248,7 @@ async fn fan_out(
     if jobs.is_empty() {
         tracing::warn!(project = project.name, "an alert has no recipients and no webhook");
     }
-    shop.store.add_jobs(&jobs, now).await?;
+    context.store.add_jobs(&jobs, now).await?;
     Ok(JobEnd::Finished)
 }
 

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuietHours {
+    /// Beginning in the given time zone, such as `22:00`.
     #[schema(example = "22:00")]
     pub from: String,
     /// Before `from`, it is on the next day.
@@ -31,6 +32,12 @@ pub enum BadQuiet {
     Zone(String),
 }
 
+struct ParsedQuietHours {
+    from: Clock,
+    until: Clock,
+    zone: TimeZone,
+}
+
 impl QuietHours {
     /// What is wrong with them, if anything is.
     pub fn check(&self) -> Result<(), BadQuiet> {
@@ -39,7 +46,7 @@ impl QuietHours {
 
     /// The end of the quiet hours, if a time is within them.
     pub fn until(&self, now: Time) -> Option<Time> {
-        let (from, until, zone) = self.read().ok()?;
+        let ParsedQuietHours { from, until, zone } = self.read().ok()?;
         let now = Timestamp::from_microsecond(now.micros()).ok()?;
         let local = zone.to_datetime(now);
         let clock = local.time();
@@ -54,12 +61,12 @@ impl QuietHours {
         Some(Time::from_micros(end.as_microsecond()))
     }
 
-    fn read(&self) -> Result<(Clock, Clock, TimeZone), BadQuiet> {
+    fn read(&self) -> Result<ParsedQuietHours, BadQuiet> {
         let (from, until) = (hour(&self.from)?, hour(&self.until)?);
         if from == until {
             return Err(BadQuiet::Empty);
         }
-        Ok((from, until, zone(&self.zone)?))
+        Ok(ParsedQuietHours { from, until, zone: zone(&self.zone)? })
     }
 }
 

@@ -8,7 +8,7 @@ use jurist_store::ProjectId;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 
-use crate::work::Environment;
+use crate::job::Environment;
 
 /// The variable that holds the key.
 const VARIABLE: &str = "JURIST_SECRET";

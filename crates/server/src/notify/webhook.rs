@@ -15,8 +15,8 @@ use serde_json::{Value as Json, json};
 
 use super::settings::{Notifications, Webhook};
 use super::vault::{NoSecret, Vault};
-use super::{NotificationEvent, NotificationMessage};
-use crate::work::{JobError, Work, WorkerContext};
+use super::{DeliveryContext, NotificationEvent, NotificationMessage};
+use crate::job::{JobError, Work};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -30,14 +30,19 @@ pub enum BadWebhook {
     NoSecret(#[from] NoSecret),
 }
 
+/// A webhook, and the signing secret for its receiver, which is shown only once.
+pub struct NewWebhook {
+    pub webhook: Webhook,
+    pub secret: String,
+}
+
 impl Webhook {
-    /// Creates a webhook, and returns the signing secret for its receiver, which is shown only once.
-    pub fn new(
+    pub fn create(
         work: &Work,
         project: ProjectId,
         address: &str,
         before: Option<&Self>,
-    ) -> Result<(Self, String), BadWebhook> {
+    ) -> Result<NewWebhook, BadWebhook> {
         let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
         let host = rest.and_then(|text| text.split(['/', '?', '#']).next()).ok_or(BadWebhook::Address)?;
         let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
@@ -53,7 +58,8 @@ impl Webhook {
         let vault = Vault::open(&work.environment)?;
         let key = before.map_or(1, |webhook| webhook.key + 1);
         let secret = format!("whsec_{}", STANDARD.encode(vault.signing_key(project, key)));
-        Ok((Self { sealed: vault.seal(project, address), host: host.to_owned(), key }, secret))
+        let webhook = Self { sealed: vault.seal(project, address), host: host.to_owned(), key };
+        Ok(NewWebhook { webhook, secret })
     }
 }
 
@@ -88,17 +94,17 @@ fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
 }
 
 pub(super) async fn send_webhook(
-    shop: &WorkerContext,
+    context: DeliveryContext<'_>,
     settings: &Notifications,
     told: &NotificationMessage<'_>,
 ) -> Result<(), JobError> {
     // Removed in the meantime.
     let Some(webhook) = &settings.webhook else { return Ok(()) };
     #[cfg(test)]
-    if let Some(received) = crate::simulation::receive_webhook(&shop.store, &told.id).await {
+    if let Some(received) = crate::simulation::receive_webhook(context.store, &told.id).await {
         return received;
     }
-    let (work, project) = (&shop.work, told.project.id);
+    let (work, project) = (context.work, told.project.id);
     let vault = Vault::open(&work.environment).map_err(|no_secret| JobError::Retry(no_secret.to_string()))?;
     let address =
         vault.unseal(project, &webhook.sealed).map_err(|no_secret| JobError::Retry(no_secret.to_string()))?;

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use tokio::time::sleep;
 
 use super::world::SimulationContext;
-use crate::work::ResolvedJudges;
+use crate::job::ResolvedJudges;
 
 /// What a call uses: less than the most that is set aside for it.
 const USAGE: Usage = Usage { input: 500, output: 1500, cached: 0 };

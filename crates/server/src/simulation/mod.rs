@@ -24,10 +24,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use crate::app::ServerSettings;
+use crate::job::{Work, build_monitor_judges};
 use crate::monitor::{LoadedMonitorVersion, apply_monitor_file, find_monitor, pause_monitor, resume_monitor};
 use crate::notify::{Notifications, Webhook};
 use crate::set_cap_of;
-use crate::work::{Work, build_monitor_judges};
 use check::check_end;
 use processes::{ProcessKind, Processes};
 use traffic::{PlannedTrace, plan_traffic, send_trace};

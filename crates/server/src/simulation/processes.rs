@@ -17,9 +17,10 @@ use super::traffic::serve_otlp_request;
 use super::world::{ProcessFaults, SimulationContext};
 use crate::app::{App, ServerSettings};
 use crate::assemble;
+use crate::job::ResolvedJudges;
 use crate::metrics::Metrics;
 use crate::monitor::{LoadedMonitorVersion, consider, watch_monitors};
-use crate::work::{ResolvedJudges, WorkerContext, run_worker};
+use crate::work::{WorkerContext, run_worker};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessKind {

@@ -238,8 +238,8 @@ impl Observations {
 }
 
 /// What becomes of a signed request to a webhook; `None` outside of simulations.
-pub async fn receive_webhook(store: &Store, id: &str) -> Option<Result<(), crate::work::JobError>> {
-    use crate::work::JobError;
+pub async fn receive_webhook(store: &Store, id: &str) -> Option<Result<(), crate::job::JobError>> {
+    use crate::job::JobError;
     let (world, process) = (current()?, store.process()?);
     sleep(world.millis(5, 300)).await;
     if world.strikes(world.rates.hook_refused) {

@@ -15,7 +15,7 @@ use jurist_store::{MonitorId, ProjectId, RubricVersionId, TraceId};
 use serde::{Deserialize, Serialize};
 
 use super::WorkerContext;
-use super::worker::{JobEnd, JobError};
+use crate::job::{JobEnd, JobError};
 
 /// Kind of these jobs.
 pub const KIND: &str = "emit";
@@ -106,7 +106,7 @@ async fn render_trace_events(
     };
     let grades = store.grades_of(project, trace.as_str()).await?.into_iter();
     let mut grades: Vec<Grade> =
-        grades.filter(|grade| is_of_it(&grade.0)).filter_map(|grade| grade.1).collect();
+        grades.filter(|(head, _)| is_of_it(head)).filter_map(|(_, grade)| grade).collect();
     grades.sort_by(|a, b| a.criterion.cmp(&b.criterion));
     let version = store.rubric_version(project, rubric_version).await?;
     let result = CaseResult {

@@ -1,173 +1,37 @@
 //! Judges one trace for a monitor. A cached judgement of an identical trace costs nothing, a judge error is never a
 //! score, and a rejected API key pauses the monitor.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, JudgeInput};
-use jurist_core::grade::{Deferral, Failure, Grade, Outcome, Spend, Time, Usd, Verdict, VerdictStatus};
+use jurist_core::grade::{Deferral, Failure, Grade, Outcome, Spend, Usd, Verdict, VerdictStatus};
 use jurist_core::plan::TraceStratum;
-use jurist_core::rubric::{Criterion, CriterionKind, EvidenceMissing, Polarity, Rubric};
-use jurist_core::score::{Combine, combine_panel};
-use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
+use jurist_core::rubric::{CriterionKind, EvidenceMissing, Rubric};
 use jurist_engine::call::unknown_price_error;
-use jurist_engine::embed::Embedders;
 use jurist_engine::execute::GradingContext;
-pub use jurist_engine::judge::ResolvedJudges;
 use jurist_engine::judge::{JudgeCase, JudgeExchange};
-use jurist_engine::model::resolve::Resolver;
 use jurist_store::decisions::{
     DecisionChange, DecisionEvent, DecisionOutcome, DecisionState, MonitorDecision, TraceRevision,
 };
 use jurist_store::grades::{NewGrade, NewVerdict};
-use jurist_store::jobs::{Job, NewJob};
-use jurist_store::scores::{Score, ScoreContext};
-use jurist_store::{
-    MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, StoreError, TraceId, clock,
-};
+use jurist_store::jobs::Job;
+use jurist_store::scores::ScoreContext;
+use jurist_store::{Probability, ProjectId, StoreError, clock};
 use serde::{Deserialize, Serialize};
 
+use super::WorkerContext;
 use super::emit::Emit;
+use super::monitor_scores::{TraceScores, collect_judge_scores, combine_members};
+use super::prepared_monitor::{PreparedMonitor, judge_name};
 use super::shared_budget::open_monitor_budget;
-use super::worker::{JobEnd, JobError, StopSignal, later, retry_while_transient};
+use super::worker::{StopSignal, later, retry_while_transient};
 use super::worker_context::Flight;
-use super::{Work, WorkRefusal, WorkerContext};
+use crate::job::{
+    JobEnd, JobError, MonitorTask, NO_MONEY, NOTHING_TO_JUDGE, PAUSED, ResolvedJudges, find_criterion, is_met,
+};
+use crate::metrics::failure_name;
 use crate::monitor::{FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling_pace, pause_monitor};
-
-/// Kind of these jobs.
-pub const KIND: &str = "monitor";
-
-/// Attempts of a job after errors other than judge errors.
-const ATTEMPTS: u32 = 5;
-
-/// Payload of the job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct MonitorTask {
-    pub monitor: MonitorId,
-    /// The monitor version under which the trace is judged.
-    pub version: MonitorVersionId,
-    pub trace: TraceId,
-    /// Revision of the trace when the job was added; another revision is another job.
-    #[serde(default)]
-    pub revision: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rescore: Option<RescoreId>,
-}
-
-impl MonitorTask {
-    /// A job for a new or changed trace.
-    pub fn live(monitor: MonitorId, version: MonitorVersionId, trace: TraceId, revision: u64) -> Self {
-        Self { monitor, version, trace, revision, rescore: None }
-    }
-
-    pub fn again(decision: &MonitorDecision) -> Self {
-        Self::live(decision.monitor, decision.version, decision.trace.clone(), decision.revision)
-    }
-
-    /// Prefix of the keys of a monitor's jobs.
-    pub fn prefix(monitor: MonitorId) -> String {
-        format!("{monitor}/")
-    }
-
-    /// Prefix of the keys of jobs for new and changed traces.
-    pub fn live_prefix(monitor: MonitorId) -> String {
-        format!("{}/", Self::prefix(monitor))
-    }
-
-    /// Prefix of the keys of a re-scoring's jobs.
-    pub fn prefix_of(monitor: MonitorId, rescore: RescoreId) -> String {
-        format!("{}{rescore}/", Self::prefix(monitor))
-    }
-
-    pub fn job(self, project: ProjectId, now: Time) -> NewJob {
-        let prefix = match self.rescore {
-            Some(rescore) => Self::prefix_of(self.monitor, rescore),
-            None => Self::live_prefix(self.monitor),
-        };
-        NewJob {
-            project: Some(project),
-            kind: KIND.to_owned(),
-            dedupe: Some(format!("{prefix}{}@{}", self.trace, self.revision)),
-            payload: serde_json::to_value(self).expect("it is plain data"),
-            priority: 0,
-            ready: now,
-            max_attempts: ATTEMPTS,
-        }
-    }
-}
-
-/// A monitor version with its prepared judges; each judge is asked separately.
-#[derive(Debug)]
-pub struct PreparedMonitor {
-    pub watched: LoadedMonitorVersion,
-    pub benches: Vec<ResolvedJudges>,
-}
-
-impl PreparedMonitor {
-    pub fn new(watched: LoadedMonitorVersion, work: &Work) -> Result<Self, WorkRefusal> {
-        let benches = build_monitor_judges(&watched.monitor, work)?;
-        Ok(Self { watched, benches })
-    }
-
-    /// The judge's name; for a panel, all names joined.
-    fn judge(&self) -> String {
-        let names: Vec<&str> = self.benches.iter().map(judge_name).collect();
-        names.join(PANEL)
-    }
-}
-
-fn judge_name(bench: &ResolvedJudges) -> &str {
-    &bench.members[0].line.name
-}
-
-/// Resolves the judges of a monitor with this machine's settings.
-pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<ResolvedJudges>, WorkRefusal> {
-    if let Some(program) = monitor.judges.iter().find(|judge| judge.starts_with("command:"))
-        && !work.allow_commands
-    {
-        return Err(WorkRefusal::NotAllowed(format!("`{program}` is a program as judge")));
-    }
-    if let Some(it) = monitor.rubric.external_checks().next() {
-        let why = format!(
-            "`{}` is decided by {}, and a monitor runs no programs",
-            it.criterion.id,
-            it.check.describe()
-        );
-        return Err(WorkRefusal::Wrong(why));
-    }
-    if let Some(it) = monitor.rubric.max_scores().next() {
-        let why = format!(
-            "`{}` compares the outputs of one case, and a monitor looks at one trace",
-            it.criterion.id
-        );
-        return Err(WorkRefusal::Wrong(why));
-    }
-    if let Some(model) = monitor.rubric.embedding_models().find(|model| model.base_url.is_some()) {
-        let why = format!(
-            "the embedding model `{}` has a `base_url`, and a monitor uses the addresses of the server's settings",
-            model.name
-        );
-        return Err(WorkRefusal::Wrong(why));
-    }
-    let environment = work.environment.clone();
-    let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
-    let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
-    let names: Vec<Option<String>> = match monitor.judges.as_slice() {
-        [] => vec![None],
-        several => several.iter().cloned().map(Some).collect(),
-    };
-    let bench = |model: Option<String>| {
-        let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
-        let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
-        judge.timeout = judge.timeout.or(Some(TIMEOUT));
-        let mut bench = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
-        bench.transcript = true;
-        Ok(bench)
-    };
-    names.into_iter().map(bench).collect()
-}
 
 /// Judges one trace.
 pub async fn run_monitor_job(
@@ -241,15 +105,15 @@ struct MonitorJobContext<'a> {
 
 /// A judge's opinion as it is cached for identical traces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct StoredOpinion {
-    verdict: Verdict,
-    grades: Vec<Grade>,
+pub(super) struct StoredOpinion {
+    pub(super) verdict: Verdict,
+    pub(super) grades: Vec<Grade>,
 }
 
 /// The result of one judge.
-struct JudgeResult {
-    judge: String,
-    opinion: StoredOpinion,
+pub(super) struct JudgeResult {
+    pub(super) judge: String,
+    pub(super) opinion: StoredOpinion,
     exchanges: Vec<JudgeExchange>,
     /// Whether the opinion comes from the cache.
     is_cached: bool,
@@ -276,8 +140,8 @@ impl MonitorJobContext<'_> {
             .benches
             .iter()
             .zip(&known)
-            .filter(|bench| bench.1.is_none())
-            .map(|bench| &bench.0.members[0].line);
+            .filter(|(_, known)| known.is_none())
+            .map(|(bench, _)| &bench.members[0].line);
         if let Some(line) = asked.find(|model_endpoint| model_endpoint.price.is_none())
             && (funding.monitor.budget.is_some()
                 || self.shop.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
@@ -335,8 +199,8 @@ impl MonitorJobContext<'_> {
         heard: Vec<JudgeResult>,
     ) -> Result<JobEnd, JobError> {
         for it in &heard {
-            for failure in it.opinion.grades.iter().filter_map(failure) {
-                self.shop.metrics.judge_failed(&it.judge, failure.0);
+            for GradeFailure { failure, .. } in it.opinion.grades.iter().filter_map(failure) {
+                self.shop.metrics.judge_failed(&it.judge, failure);
             }
         }
         if let Some(why) =
@@ -371,7 +235,7 @@ impl MonitorJobContext<'_> {
             }
             return Ok(postpone_until_funded());
         }
-        let (scores, spread) = collect_judge_scores(seated, rubric, &heard, &verdict);
+        let TraceScores { scores, spread } = collect_judge_scores(seated, rubric, &heard, &verdict);
         let margin = seated.watched.monitor.margin();
         let is_disputed = spread.is_some_and(|spread| margin < spread);
         self.record(seated, &heard, verdict).await?;
@@ -585,17 +449,6 @@ impl MonitorJobContext<'_> {
     }
 }
 
-/// Seconds for one call of a monitor's judge by default. A call that times out is made once more, so a trace whose
-/// judge hangs is pending for two minutes and a little.
-const TIMEOUT: f64 = 60.0;
-
-/// Why a trace is not judged.
-pub const NOTHING_TO_JUDGE: &str = "the trace holds no task, message, tool call or file";
-
-/// Why work is put off.
-pub const PAUSED: &str = "the monitor is paused";
-pub const NO_MONEY: &str = "the monthly budget is used up";
-
 /// Postpones a job while its monitor is paused; there is no limit of retries.
 pub(super) fn postpone_while_paused() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(60)), PAUSED)
@@ -611,9 +464,14 @@ pub(super) fn postpone_until_funded() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(3600)), NO_MONEY)
 }
 
-fn failure(grade: &Grade) -> Option<(Failure, &str)> {
+struct GradeFailure<'a> {
+    failure: Failure,
+    detail: &'a str,
+}
+
+fn failure(grade: &Grade) -> Option<GradeFailure<'_>> {
     match &grade.outcome {
-        Outcome::Failed { failure, detail } => Some((*failure, detail)),
+        Outcome::Failed { failure, detail } => Some(GradeFailure { failure: *failure, detail }),
         _ => None,
     }
 }
@@ -639,10 +497,10 @@ fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
     match state {
         DecisionState::Cached => "the same was judged before".to_owned(),
         DecisionState::JudgeError => match broke() {
-            Some((judge, (failure, detail))) if 1 < heard.len() => {
+            Some((judge, GradeFailure { failure, detail })) if 1 < heard.len() => {
                 format!("{judge}: {}: {detail}", failure_name(failure))
             }
-            Some((_, (failure, detail))) => format!("{}: {detail}", failure_name(failure)),
+            Some((_, GradeFailure { failure, detail })) => format!("{}: {detail}", failure_name(failure)),
             None => {
                 let mut undecided = heard.iter().flat_map(|heard| &heard.opinion.verdict.undecided_gates);
                 undecided.next().map_or_else(|| "the judge gave no answer".to_owned(), ToString::to_string)
@@ -665,126 +523,6 @@ fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
 
 fn has_checks(rubric: &Rubric) -> bool {
     rubric.questions().any(|question| matches!(question.criterion.ask, CriterionKind::Check(_)))
-}
-
-/// Name of a failure in grades and metrics.
-pub fn failure_name(failure: Failure) -> String {
-    serde_json::to_value(failure).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
-}
-
-/// Averages the members of a panel. A panel has a score only if every member answered: a mean of the others would
-/// depend on which member failed, and readers could not distinguish it from the mean of the full panel.
-fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
-    if let [only] = verdicts {
-        return only.clone();
-    }
-    let with_status = |status: VerdictStatus| verdicts.iter().find(|verdict| verdict.status == status);
-    if let Some(missing) = with_status(VerdictStatus::Error).or_else(|| with_status(VerdictStatus::Deferred))
-    {
-        return Verdict { score: None, native: None, ..missing.clone() };
-    }
-    let combine = Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail };
-    let panel = combine_panel(verdicts, combine, pass_mark);
-    // Gates and decision path are taken from the first member.
-    let first = verdicts.first().cloned().expect("a monitor has a judge");
-    let undecided_gates = panel.undecided_gates;
-    Verdict { status: panel.status, score: panel.score, native: None, undecided_gates, ..first }
-}
-
-/// Answers of a panel's members to one criterion.
-#[derive(Default)]
-struct PanelUnits {
-    units: Vec<f64>,
-    n_failed: usize,
-}
-
-impl PanelUnits {
-    /// The panel's score: the mean if all members have one, `Some(None)` (an error) if one failed.
-    /// `None` if a member abstained or was not asked: that is neither a score nor an error.
-    fn panel_unit(&self, n_members: usize) -> Option<Option<f64>> {
-        if 0 < self.n_failed {
-            return Some(None);
-        }
-        (self.units.len() == n_members).then(|| Some(self.units.iter().sum::<f64>() / n_members as f64))
-    }
-
-    fn spread(&self) -> Option<f64> {
-        let highest = self.units.iter().copied().max_by(f64::total_cmp)?;
-        let lowest = self.units.iter().copied().min_by(f64::total_cmp)?;
-        (1 < self.units.len()).then_some(highest - lowest)
-    }
-}
-
-/// The scores of each judge and of the panel, and the largest difference between judges.
-fn collect_judge_scores(
-    seated: &PreparedMonitor,
-    rubric: &Rubric,
-    heard: &[JudgeResult],
-    verdict: &Verdict,
-) -> (Vec<Score>, Option<f64>) {
-    let score = |judge: &str, name: &str, unit: Option<f64>| {
-        let is_passed = find_criterion(rubric, name)
-            .zip(unit)
-            .and_then(|(criterion, unit)| is_met(rubric, &criterion, unit));
-        Score { judge: judge.to_owned(), criterion: name.to_owned(), unit, is_passed }
-    };
-    let mut all = Vec::new();
-    for it in heard {
-        all.extend(overall_score(&it.judge, &it.opinion.verdict));
-        for grade in &it.opinion.grades {
-            let unit = grade.outcome.unit();
-            let is_broken = matches!(grade.outcome, Outcome::Failed { .. });
-            // An abstention, or a question that was not to be asked, is neither a score nor an error.
-            if unit.is_some() || is_broken {
-                all.push(score(&it.judge, &grade.criterion, unit));
-            }
-        }
-    }
-    if heard.len() < 2 {
-        return (all, None);
-    }
-    let mut by_criterion: BTreeMap<String, PanelUnits> = BTreeMap::new();
-    for member in &all {
-        let answers = by_criterion.entry(member.criterion.clone()).or_default();
-        answers.units.extend(member.unit);
-        answers.n_failed += usize::from(member.unit.is_none());
-    }
-    let spread = by_criterion.values().filter_map(PanelUnits::spread).max_by(f64::total_cmp);
-    let judge = seated.judge();
-    all.extend(overall_score(&judge, verdict));
-    for (name, answers) in by_criterion.iter().filter(|(name, _)| !name.is_empty()) {
-        if let Some(unit) = answers.panel_unit(heard.len()) {
-            all.push(score(&judge, name, unit));
-        }
-    }
-    (all, spread)
-}
-
-fn overall_score(judge: &str, verdict: &Verdict) -> Option<Score> {
-    let is_passed = match verdict.status {
-        VerdictStatus::Pass => Some(true),
-        VerdictStatus::Fail => Some(false),
-        VerdictStatus::Error => None,
-        VerdictStatus::Deferred => return None,
-    };
-    // A pass because no criterion applied has no score and is not counted.
-    let is_told = verdict.score.is_some() || verdict.status == VerdictStatus::Error;
-    is_told.then(|| Score {
-        judge: judge.to_owned(),
-        criterion: String::new(),
-        unit: verdict.score,
-        is_passed,
-    })
-}
-
-pub fn find_criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
-    rubric.questions().find(|question| question.id() == id).map(|question| question.criterion.clone())
-}
-
-/// Whether a score on 0..=1 meets the criterion's pass mark; `None` without a pass mark.
-pub fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
-    let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
-    Some(criterion.threshold.unwrap_or(rubric.pass_mark) <= contribution + 1e-9)
 }
 
 /// Closes the decision of a job that failed too often, so that estimates do not wait for its trace.

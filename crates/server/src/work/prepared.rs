@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jurist_core::diagnostic::DiagnosticSeverity;
-use jurist_core::dialect::{Dialect, LoadedSuite, NetworkSettings, ProjectSettings, RateLimitSettings};
+use jurist_core::dialect::{Dialect, NetworkSettings, ProjectSettings, RateLimitSettings};
 use jurist_core::grade::{FORMAT, Spend, Time};
-use jurist_core::plan::{NoPlan, PlanUnit, group_compared, plan_suite};
+use jurist_core::plan::{PlanUnit, group_compared, plan_suite};
 use jurist_core::redact::Redactor;
 use jurist_core::run::{Run, RunId, RunResults};
 use jurist_core::suite::{Judge, Suite};
@@ -16,25 +15,11 @@ use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget, Vendor
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::{GradingContext, GradingJob};
 use jurist_engine::judge::CheckPrograms;
-use jurist_engine::model::resolve::{Resolver, Unresolved};
+use jurist_engine::model::resolve::Resolver;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 
-use super::{NewRun, Work};
-
-/// Why a run is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkRefusal {
-    #[error("{0}")]
-    Suite(String),
-    #[error("{0}; the server was started without --allow-commands")]
-    NotAllowed(String),
-    #[error("{0}")]
-    Wrong(String),
-    #[error(transparent)]
-    NoPlan(#[from] NoPlan),
-    #[error(transparent)]
-    NoJudge(#[from] Unresolved),
-}
+use super::NewRun;
+use crate::job::{Work, WorkRefusal, format_load_errors};
 
 /// Units of one plan with their judges; the same in every process that prepares the same submission.
 #[derive(Debug)]
@@ -174,9 +159,9 @@ fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
         return wrong(format!("`suite` is `{}`, which is not one of `files`", asked.suite));
     }
     if let Some(name) = &asked.dialect
-        && !Dialect::ALL.iter().any(|it| it.0 == name)
+        && !Dialect::ALL.iter().any(|(known, _)| known == name)
     {
-        return wrong(format!("`dialect` is one of {}", Dialect::ALL.map(|it| it.0).join(", ")));
+        return wrong(format!("`dialect` is one of {}", Dialect::ALL.map(|(known, _)| known).join(", ")));
     }
     if asked.shard.is_some_and(|shard| shard.part == 0 || shard.of < shard.part) {
         return wrong("`shard` is a part from 1 to `of`".to_owned());
@@ -198,18 +183,6 @@ fn refuse_what_cannot_run(agents: &Agents, unit: &PlanUnit) -> Result<(), WorkRe
     }
     let origin = case.origin.as_ref().map(|origin| format!("{origin}: ")).unwrap_or_default();
     agents.check(&case).map_err(|error| WorkRefusal::Wrong(format!("{origin}`{}`: {error}", case.name)))
-}
-
-/// Every error of the files, with its line.
-pub fn format_load_errors(loaded: &LoadedSuite) -> String {
-    let errors =
-        loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
-    let told = errors.take(20).map(|diagnostic| {
-        let (place, source) =
-            (loaded.sources.place(diagnostic.span), loaded.sources.get(diagnostic.span.file));
-        format!("{}:{}: {}", source.path.display(), place.line, diagnostic.message)
-    });
-    told.collect::<Vec<_>>().join("\n")
 }
 
 /// Merges the settings of a suite with those of this machine. The suite's judge comes first; this machine's prices,
@@ -260,6 +233,9 @@ fn check_run_permissions(
         }
         if let Some(it) = case.rubric.external_checks().next() {
             return refused(format!("`{}` is to be checked by {}", case.name, it.check.describe()));
+        }
+        if let Some(program) = case.workspace.iter().flat_map(|workspace| &workspace.setup).next() {
+            return refused(format!("`{}` is to be prepared by {}", case.name, program.describe()));
         }
         if case.server.is_some() || case.workspace.is_some() {
             return refused(format!("`{}` needs a server or a workspace", case.name));

@@ -16,8 +16,9 @@ use serde_json::Value as Json;
 use tokio::sync::mpsc;
 
 use super::emit::Emit;
-use super::worker::{JobEnd, JobError, StopSignal, retry_while_transient};
+use super::worker::{StopSignal, retry_while_transient};
 use super::{PreparedSubmission, ProjectBudget, WorkerContext};
+use crate::job::{JobEnd, JobError};
 
 /// Kind of these jobs.
 pub const KIND: &str = "run";
@@ -147,11 +148,13 @@ pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(),
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
     let left = slice.places.iter().filter(|place| !graded.contains_key(*place));
     let left = left.filter_map(|at| prepared.jobs.get(*at));
-    let results: Vec<(usize, CaseResult)> = left
-        .map(|grading_job| (grading_job.at, execute::build_broken_result(&grading_job.unit, &why)))
-        .collect();
-    let results: Vec<NewRunResult<'_>> =
-        results.iter().map(|it| NewRunResult { place: it.0, result: &it.1, exchanges: &[] }).collect();
+    let broken = |job: &execute::GradingJob| GradedUnit {
+        place: job.at,
+        result: Box::new(execute::build_broken_result(&job.unit, &why)),
+        exchanges: Vec::new(),
+    };
+    let results: Vec<GradedUnit> = left.map(broken).collect();
+    let results: Vec<NewRunResult<'_>> = results.iter().map(GradedUnit::as_new).collect();
     shop.store.put_results(project, slice.run, &results, clock::current_time()).await?;
     end_finished_run(shop, project, slice.run).await
 }
@@ -164,7 +167,18 @@ struct ResultRecorder<'a> {
     broken: BTreeSet<usize>,
 }
 
-type GradedUnit = (usize, Box<CaseResult>, Vec<Json>);
+/// The result of a unit, as it waits to be stored.
+struct GradedUnit {
+    place: usize,
+    result: Box<CaseResult>,
+    exchanges: Vec<Json>,
+}
+
+impl GradedUnit {
+    fn as_new(&self) -> NewRunResult<'_> {
+        NewRunResult { place: self.place, result: &self.result, exchanges: &self.exchanges }
+    }
+}
 
 impl ResultRecorder<'_> {
     async fn pass(
@@ -180,7 +194,8 @@ impl ResultRecorder<'_> {
                 let json =
                     |judge_exchange| serde_json::to_value(judge_exchange).expect("an exchange is plain data");
                 let exchanges = exchanges.iter().filter(|_| store_exchanges).map(json);
-                let _ = graded.send((at, result, exchanges.collect())).await;
+                let unit = GradedUnit { place: at, result, exchanges: exchanges.collect() };
+                let _ = graded.send(unit).await;
             }
         };
         let grading = execute(jobs, shared, UNITS, StopCondition::default(), stop.now(), listen);
@@ -198,17 +213,16 @@ impl ResultRecorder<'_> {
 
     async fn keep(&mut self, some: &[GradedUnit]) -> Result<(), JobError> {
         let (store, project, run) = (&self.shop.store, self.project, self.run);
-        let graded = some.iter().map(|it| NewRunResult { place: it.0, result: &it.1, exchanges: &it.2 });
-        let results: Vec<NewRunResult<'_>> = graded.collect();
+        let results: Vec<NewRunResult<'_>> = some.iter().map(GradedUnit::as_new).collect();
         match retry_while_transient(|| store.put_results(project, run, &results, clock::current_time())).await
         {
             Err(StoreError::Unknown { .. }) => return Err(JobError::Gone),
             kept => kept?,
         }
-        for (at, result, _) in some {
+        for GradedUnit { place, result, .. } in some {
             match result.verdict.status {
-                VerdictStatus::Error => self.broken.insert(*at),
-                _ => self.broken.remove(at),
+                VerdictStatus::Error => self.broken.insert(*place),
+                _ => self.broken.remove(place),
             };
         }
         Ok(())

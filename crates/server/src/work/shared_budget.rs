@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use jurist_core::alert;
 use jurist_core::grade::{Time, Usd};
-use jurist_core::money::Month;
+use jurist_core::money::{Cap, Month};
 use jurist_engine::call::{BudgetReservation, SharedBudget, unknown_price_error};
 use jurist_engine::model::{BoxFuture, ModelError, ModelErrorKind};
 use jurist_store::jobs::Job;
 use jurist_store::spend::{Limit, MonthSpend, ReservationRequest, Reserve};
 use jurist_store::{ProjectId, ReservationId, StoreError, clock};
 
+use super::WorkerContext;
 use super::worker::retry_while_transient;
-use super::{WorkerContext, monitor_jobs};
-use crate::monitor::{LoadedMonitorVersion, monthly_monitor_budget};
+use crate::job::MONITOR;
+use crate::monitor::{LoadedMonitorVersion, monitor_budget_cap};
 use crate::notify;
 
 /// Wait before the budget is checked again. Settlements of this process are noticed at once; those of other processes
@@ -29,6 +30,8 @@ pub struct ProjectBudget {
     purpose: &'static str,
     subject: String,
     limit: Option<Limit>,
+    /// The limit in the currency in which it was set, for messages.
+    limit_cap: Option<Cap>,
     job: Option<Job>,
     /// Whether the alert about the exhausted budget was raised.
     is_told: AtomicBool,
@@ -38,13 +41,18 @@ impl ProjectBudget {
     /// For a run or a monitor, by its id.
     pub fn new(shop: &WorkerContext, project: ProjectId, purpose: &'static str, subject: String) -> Self {
         let (shop, is_told) = (shop.clone(), AtomicBool::new(false));
-        Self { shop, project, purpose, subject, limit: None, job: None, is_told }
+        Self { shop, project, purpose, subject, limit: None, limit_cap: None, job: None, is_told }
     }
 
     /// Sets the budget of the run or monitor, in addition to the project's cap.
     #[must_use]
     pub fn with_limit(self, limit: Option<Limit>) -> Self {
         Self { limit, ..self }
+    }
+
+    /// Sets the monthly budget of a monitor, in addition to the project's cap.
+    fn with_monthly_cap(self, cap: Option<Cap>) -> Self {
+        Self { limit: cap.map(|cap| Limit::InMonth(cap.usd())), limit_cap: cap, ..self }
     }
 
     /// Ties reservations to a job. A worker that takes over the job then knows that reservations of the earlier lease
@@ -97,10 +105,13 @@ impl ProjectBudget {
                 Reserve::OverLimit(subject) => ("its own", subject),
             };
             if !spent.may_fit(amount) {
-                if whose == "the month's" {
+                let cap = if whose == "the month's" {
                     self.tell(&spent, amount).await;
-                }
-                return Err(over(whose, &spent, amount));
+                    store.project(self.project).await.ok().and_then(|project| project.cap)
+                } else {
+                    self.limit_cap
+                };
+                return Err(over(whose, &spent, amount, cap));
             }
             // The missing amount is reserved for calls in progress, which usually cost less than they reserve.
             has_waited = true;
@@ -133,16 +144,17 @@ pub(super) fn open_monitor_budget(
     funding: &LoadedMonitorVersion,
     job: &Job,
 ) -> ProjectBudget {
-    let limit = monthly_monitor_budget(&funding.monitor, &shop.work.settings.rates).map(Limit::InMonth);
-    ProjectBudget::new(shop, project, monitor_jobs::KIND, funding.monitor_id.to_string())
-        .with_limit(limit)
-        .with_job(job)
+    let cap = monitor_budget_cap(&funding.monitor, &shop.work.settings.rates);
+    let budget = ProjectBudget::new(shop, project, MONITOR, funding.monitor_id.to_string());
+    budget.with_monthly_cap(cap).with_job(job)
 }
 
-fn over(whose: &str, spent: &MonthSpend, amount: Usd) -> ModelError {
-    let cap = spent.cap.unwrap_or_default();
-    let detail =
-        format!("{} of {whose} {cap} are spent, and one more call may cost up to {amount}", spent.settled);
+/// The error of a call for which there is no money, with amounts in the currency of the budget.
+fn over(whose: &str, spent: &MonthSpend, amount: Usd, cap: Option<Cap>) -> ModelError {
+    let money = |amount: Usd| cap.map_or_else(|| amount.to_string(), |cap| cap.format_amount(amount));
+    let (spent, limit) = (money(spent.settled), money(spent.cap.unwrap_or_default()));
+    let most = money(amount);
+    let detail = format!("{spent} of {whose} {limit} are spent, and one more call may cost up to {most}");
     ModelError::new(ModelErrorKind::OverBudget, detail)
 }
 
@@ -220,4 +232,22 @@ pub async fn reclaim_reservations(shop: &WorkerContext, now: Time) -> Result<usi
         shop.settled.notify_one();
     }
     Ok(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_in_the_currency_of_the_budget() {
+        let usd = |dollars: f64| Usd::from_nanos((dollars * 1e9).round() as i64);
+        let spent = MonthSpend { cap: Some(usd(0.0025)), reserved: Usd::default(), settled: usd(0.0) };
+        let cap = Cap::new(0.002, "GBP".parse().unwrap(), 1.25).unwrap();
+        assert_eq!(
+            over("its own", &spent, usd(0.01), Some(cap)).detail,
+            "£0.00 of its own £0.0020 are spent, and one more call may cost up to £0.0080"
+        );
+        let in_dollars = over("its own", &spent, usd(0.01), None).detail;
+        assert!(in_dollars.contains('$') && !in_dollars.contains('£'), "{in_dollars}");
+    }
 }

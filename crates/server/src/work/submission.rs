@@ -67,12 +67,14 @@ pub struct NewRun {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunProvenanceView {
+    /// Branch of the repository; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "main")]
     pub branch: Option<String>,
     /// The full hash of the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Author of the commit; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Up to 20.
@@ -114,8 +116,10 @@ impl From<RunProvenance> for RunProvenanceView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
+    /// Number of this part, from 1.
     #[schema(minimum = 1)]
     pub part: u32,
+    /// Number of parts.
     #[schema(minimum = 1)]
     pub of: u32,
 }

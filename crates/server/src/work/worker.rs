@@ -11,13 +11,14 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::{WorkerContext, contest_jobs, emit, monitor_jobs, run_slice, shared_budget};
-use crate::notify;
+use crate::job::{CONTEST, JobEnd, JobError, MONITOR};
+use crate::notify::{self, DeliveryContext};
 
 /// Kinds of jobs that this worker can execute; the others wait for another worker.
 fn kinds(shop: &WorkerContext) -> &'static [&'static str] {
     match shop.work.emit {
-        Some(_) => &[run_slice::KIND, monitor_jobs::KIND, contest_jobs::KIND, notify::KIND, emit::KIND],
-        None => &[run_slice::KIND, monitor_jobs::KIND, contest_jobs::KIND, notify::KIND],
+        Some(_) => &[run_slice::KIND, MONITOR, CONTEST, notify::KIND, emit::KIND],
+        None => &[run_slice::KIND, MONITOR, CONTEST, notify::KIND],
     }
 }
 
@@ -29,44 +30,6 @@ const SWEEP: Duration = Duration::from_secs(30);
 
 /// How long the database may be unavailable before a job is returned.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How a job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobEnd {
-    Finished,
-    /// The worker was stopped; finished parts are stored, and another worker does the rest.
-    Stopped,
-    /// Postponed until this time for this reason; it does not count as a failed attempt.
-    Later(Time, &'static str),
-}
-
-/// Why a job failed.
-#[derive(Debug)]
-pub enum JobError {
-    /// A retry may help.
-    Retry(String),
-    /// A retry cannot help.
-    Hopeless(String),
-    /// The object of the job was deleted.
-    Gone,
-}
-
-impl JobError {
-    #[expect(clippy::needless_pass_by_value, reason = "errors and words alike, as they come")]
-    pub fn hopeless(why: impl ToString) -> Self {
-        Self::Hopeless(why.to_string())
-    }
-}
-
-impl From<StoreError> for JobError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Unknown { .. } => Self::Gone,
-            error if error.is_transient() => Self::Retry(error.to_string()),
-            error => Self::Hopeless(error.to_string()),
-        }
-    }
-}
 
 /// Tells running jobs to stop at once.
 #[derive(Debug, Clone)]
@@ -194,10 +157,13 @@ async fn run_job(shop: &WorkerContext, job: Job, mut stop: StopSignal) {
 async fn dispatch_job(shop: &WorkerContext, job: &Job, stop: &mut StopSignal) -> Result<JobEnd, JobError> {
     match job.kind.as_str() {
         run_slice::KIND => run_slice::run_slice_job(shop, job, stop).await,
-        monitor_jobs::KIND => monitor_jobs::run_monitor_job(shop, job, stop).await,
-        contest_jobs::KIND => contest_jobs::run_contest_job(shop, job).await,
+        MONITOR => monitor_jobs::run_monitor_job(shop, job, stop).await,
+        CONTEST => contest_jobs::run_contest_job(shop, job).await,
         emit::KIND => emit::run_emit_job(shop, job).await,
-        notify::KIND => notify::deliver(shop, job).await,
+        notify::KIND => {
+            let context = DeliveryContext { store: &shop.store, work: &shop.work };
+            notify::deliver(context, job).await
+        }
         other => Err(JobError::Hopeless(format!("`{other}` is not a kind of job"))),
     }
 }
@@ -296,7 +262,7 @@ async fn close_dead_jobs(shop: &WorkerContext) {
         for job in &dead.items {
             let closed = match job.kind.as_str() {
                 run_slice::KIND => run_slice::close_dead_slice_job(shop, job).await,
-                monitor_jobs::KIND => monitor_jobs::close_dead_monitor_job(shop, job).await,
+                MONITOR => monitor_jobs::close_dead_monitor_job(shop, job).await,
                 _ => Ok(()),
             };
             match closed {

@@ -1,7 +1,7 @@
 //! Context that all workers of a process share.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jurist_core::redact::Redactor;
 use jurist_core::run::RunId;
@@ -11,10 +11,10 @@ use jurist_store::monitors::StoredMonitor;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
 use tokio::sync::{Notify, OwnedMutexGuard};
 
-use super::monitor_jobs::PreparedMonitor;
 use super::prepared::vendor_limits;
-use super::worker::JobError;
-use super::{NewRun, PreparedSubmission, ProjectBudget, Work};
+use super::prepared_monitor::PreparedMonitor;
+use super::{NewRun, PreparedSubmission, ProjectBudget};
+use crate::job::{JobError, Work, WorkRefusal};
 use crate::metrics::Metrics;
 use crate::monitor::LoadedMonitorVersion;
 
@@ -34,12 +34,19 @@ pub struct WorkerState {
     pub metrics: Arc<Metrics>,
     /// Notified when a reservation of this process is settled.
     pub settled: Notify,
-    prepared: Mutex<VecDeque<(RunId, Arc<PreparedSubmission>)>>,
-    seated: Mutex<VecDeque<(MonitorVersionId, Arc<PreparedMonitor>)>>,
+    prepared: Mutex<VecDeque<CachedRun>>,
+    seated: Mutex<VecDeque<Arc<PreparedMonitor>>>,
     /// Rate limiters that the judges of all monitors share.
     gates: Mutex<RateLimiters>,
     /// Questions that a worker of this process is asking, by their cache keys.
     flights: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+/// A run that is ready to be executed.
+#[derive(Debug)]
+struct CachedRun {
+    run: RunId,
+    prepared: Arc<PreparedSubmission>,
 }
 
 /// Whether another job of this process asks the same question at the moment.
@@ -79,7 +86,7 @@ impl WorkerContext {
     }
 
     /// Prepares a submission on a blocking thread.
-    pub async fn prepare(&self, asked: NewRun) -> Result<PreparedSubmission, super::WorkRefusal> {
+    pub async fn prepare(&self, asked: NewRun) -> Result<PreparedSubmission, WorkRefusal> {
         let work = self.work.clone();
         let prepared = tokio::task::spawn_blocking(move || PreparedSubmission::new(asked, &work)).await;
         prepared.expect("reading a suite does not panic")
@@ -91,8 +98,8 @@ impl WorkerContext {
         project: ProjectId,
         run: RunId,
     ) -> Result<Arc<PreparedSubmission>, JobError> {
-        if let Some(found) = self.cached_runs().iter().find(|cached_run| cached_run.0 == run) {
-            return Ok(Arc::clone(&found.1));
+        if let Some(found) = self.cached_runs().iter().find(|cached| cached.run == run) {
+            return Ok(Arc::clone(&found.prepared));
         }
         let submission = self.store.submission(project, run).await?;
         let asked = serde_json::from_slice(&submission).map_err(JobError::hopeless)?;
@@ -108,14 +115,14 @@ impl WorkerContext {
         id: MonitorVersionId,
     ) -> Result<Arc<PreparedMonitor>, JobError> {
         let kept = || self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().iter().find(|kept| kept.0 == id) {
-            return Ok(Arc::clone(&found.1));
+        if let Some(found) = kept().iter().find(|kept| kept.watched.id == id) {
+            return Ok(Arc::clone(found));
         }
         let version = self.store.monitor_version(project, id).await?;
         let watched = LoadedMonitorVersion::read(&version).map_err(JobError::Hopeless)?;
         let seated = Arc::new(PreparedMonitor::new(watched, &self.work).map_err(JobError::hopeless)?);
         let mut kept = kept();
-        kept.push_back((id, Arc::clone(&seated)));
+        kept.push_back(Arc::clone(&seated));
         if SEATED < kept.len() {
             kept.pop_front();
         }
@@ -156,13 +163,13 @@ impl WorkerContext {
 
     pub fn keep(&self, run: RunId, prepared: Arc<PreparedSubmission>) {
         let mut kept = self.cached_runs();
-        kept.push_back((run, prepared));
+        kept.push_back(CachedRun { run, prepared });
         if KEPT < kept.len() {
             kept.pop_front();
         }
     }
 
-    fn cached_runs(&self) -> std::sync::MutexGuard<'_, VecDeque<(RunId, Arc<PreparedSubmission>)>> {
+    fn cached_runs(&self) -> MutexGuard<'_, VecDeque<CachedRun>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,8 +177,8 @@ impl WorkerContext {
 #[cfg(test)]
 impl WorkerContext {
     /// Replaces the judges of a monitor version.
-    pub fn replace_judges(&self, watched: LoadedMonitorVersion, benches: Vec<super::ResolvedJudges>) {
+    pub fn replace_judges(&self, watched: LoadedMonitorVersion, benches: Vec<crate::job::ResolvedJudges>) {
         let mut seated = self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        seated.push_back((watched.id, Arc::new(PreparedMonitor { watched, benches })));
+        seated.push_back(Arc::new(PreparedMonitor { watched, benches }));
     }
 }

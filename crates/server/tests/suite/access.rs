@@ -160,6 +160,12 @@ async fn fill(place: &Place, cookie: &str, project: &str) -> (Ids, String) {
     let applied = place.ask(Method::PUT, &format!("/api/v1/monitors/{name}"), &by, body).await;
     assert_eq!(applied.status, StatusCode::OK, "{}", applied.text);
     ids.insert("monitors", name);
+    let dataset = format!("cases-{project}");
+    post(place, &by, "/datasets", json!({ "name": dataset })).await;
+    let records = json!({ "records": [{ "id": "a", "input": "Hello?", "output": "Hello!" }] });
+    post(place, &by, &format!("/datasets/{dataset}/versions"), records).await;
+    ids.insert("datasets", dataset);
+    ids.insert("cases", "a".to_owned());
     ids.insert("runs", text(&post(place, &by, "/runs", suite(1)).await["id"]));
     let files = json!({ "config.yaml": CONFIG, "data/traces.jsonl": data(2) });
     let task = post(place, &by, "/tasks", json!({ "config": "config.yaml", "files": files })).await;

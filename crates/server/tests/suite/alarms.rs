@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::Act;
 use crate::monitors::{honest, hurried, monitor, rated};
-use crate::place::{Place, served};
+use crate::place::{Place, served, served_on_sqlite};
 use crate::runs::judge;
 
 const HOUR: i64 = 3_600_000_000;
@@ -171,7 +171,7 @@ fn three_agents(more: &str) -> String {
 #[test]
 fn an_agent_that_falls_is_named_and_the_others_are_not() {
     let judge = judge(honest);
-    served(&hurried(&judge), |place| async move {
+    served_on_sqlite(&hurried(&judge), |place| async move {
         place.workers(4);
         place.applied("tone", &three_agents("sample_rate: 1.0")).await;
         let mut n = 0;
@@ -206,7 +206,7 @@ fn an_agent_that_falls_is_named_and_the_others_are_not() {
 #[test]
 fn a_dial_that_is_turned_is_no_fall_and_a_recovery_ends_one() {
     let judge = judge(honest);
-    served(&hurried(&judge), |place| async move {
+    served_on_sqlite(&hurried(&judge), |place| async move {
         place.workers(4);
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
         let mut n = 0;

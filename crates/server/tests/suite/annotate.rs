@@ -113,6 +113,7 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
         let ann = named(&place, &task, "annotator_03").await;
         let work = ann.next(&task).await;
         assert_eq!(work["item"]["task"], "Fix <b>it</b>");
+        assert!(["trace_00", "trace_01"].contains(&work["row"].as_str().unwrap()), "{work}");
         assert_eq!(work["schemes"][0]["criteria"][0]["points"].as_array().unwrap().len(), 5);
         assert_eq!(work["progress"], json!({"done": 0, "left": 2}));
         let id = work["assignment"].as_str().unwrap();
@@ -386,7 +387,7 @@ fn known_answers_are_held_against_people() {
         let known =
             |item: &str| json!({"item": item, "answers": {"quality": {"correctness": 5}}, "tolerance": 1});
         let settings = json!({"training": [known("trace_00")], "gold": [known("trace_01")], "check_every": 1,
-            "completion_code": "C0DE"});
+            "completion_code": "C0DE", "min_seconds": 600});
         let changed =
             owner.ask(Method::PATCH, &format!("/tasks/{task}"), json!({"settings": settings})).await;
         assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
@@ -411,13 +412,16 @@ fn known_answers_are_held_against_people() {
         assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
         named(&place, &task, "bob").await.rates_all(&task, 1).await;
         let people = owner.get(&format!("/tasks/{task}/people")).await;
-        let bob = people["items"].as_array().unwrap().iter().find(|person| person["name"] == "bob");
-        assert_eq!(bob.unwrap()["warnings"], json!(["missed 1 of 1 gold items"]), "{people}");
+        let bob = people["items"].as_array().unwrap().iter().find(|person| person["name"] == "bob").unwrap();
+        // Checks are not among the items that are done, and are among the answers that came too fast.
+        assert_eq!((&bob["n_done"], &bob["too_fast"]), (&json!(1), &json!(3)), "{people}");
+        let warnings = json!(["3 of 3 answers are faster than the minimum time", "missed 1 of 1 gold items"]);
+        assert_eq!(bob["warnings"], warnings, "{people}");
     });
 }
 
 #[test]
-fn progress_does_not_show_which_items_are_checks() {
+fn neither_progress_nor_ids_show_which_items_are_checks() {
     served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
         let task = made(&owner, 5).await;
@@ -431,6 +435,7 @@ fn progress_does_not_show_which_items_are_checks() {
         for n in 0..5 {
             let work = ann.next(&task).await;
             assert_eq!(work["progress"], json!({"done": n, "left": 5 - n}), "{work}");
+            assert_eq!(work["row"], Json::Null, "an id can be that of a check: {work}");
             let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
             ann.post(&path, json!({"draft": rated(4, 4), "revision": work["revision"]})).await;
         }

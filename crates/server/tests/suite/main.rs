@@ -10,6 +10,7 @@ mod annotate;
 mod checking;
 mod connections;
 mod dashboard;
+mod datasets;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;

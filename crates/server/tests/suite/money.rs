@@ -63,7 +63,9 @@ fn a_cap_holds_under_a_thousand_calls_on_three_workers() {
         let first = place.submit(suite(1)).await;
         place.follow(&first, &[]).await;
         let one = place.get("/api/v1/spend").await["spent"].as_f64().unwrap();
-        let cap = 401.0 * one;
+        // On the second database a quarter shows that it does the same.
+        let (n, n_paid) = if place.scene.url.starts_with("postgres") { (1000, 401.0) } else { (250, 101.0) };
+        let cap = n_paid * one;
         place.cap(cap).await;
         let (store, project) = (place.app.store.clone(), place.app.default_project);
         let watched = tokio::spawn(async move {
@@ -74,7 +76,7 @@ fn a_cap_holds_under_a_thousand_calls_on_three_workers() {
                 tokio::time::sleep(Duration::from_millis(3)).await;
             }
         });
-        let run = place.submit(suite(1000)).await;
+        let run = place.submit(suite(n)).await;
         place.follow(&run, &[]).await;
         assert!(!watched.is_finished(), "at no moment was it more");
         watched.abort();
@@ -85,7 +87,7 @@ fn a_cap_holds_under_a_thousand_calls_on_three_workers() {
         assert!(0.8 * cap < spent && spent + one <= cap, "{month}");
         assert!((spent - head["cost"].as_f64().unwrap()).abs() < 1e-9, "{head}");
         assert_eq!((&month["reserved"], &month["assumed"]), (&json!(0.0), &json!(0.0)));
-        assert_eq!(head["n_results"], 1000);
+        assert_eq!(head["n_results"], n);
         assert!(0 < head["n_pass"].as_u64().unwrap() && 0 < head["n_deferred"].as_u64().unwrap(), "{head}");
         assert_eq!(place.scene.store.check().await.unwrap(), []);
         let told = place.get("/api/v1/alerts").await;

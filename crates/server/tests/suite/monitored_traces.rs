@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::model::Act;
 use crate::monitors::{RESCORES, honest, hurried, monitor, rated, whole};
 use crate::otlp::{TRACE, export, model_call, root};
-use crate::place::{served, until};
+use crate::place::{served, served_on_sqlite, until};
 use crate::runs::judge;
 
 /// Each test runs on both databases, before one judge.
@@ -314,7 +314,7 @@ fn an_export_of_traces_holds_their_contents_on_request() {
 #[test]
 fn a_small_budget_is_used_although_the_longest_reply_would_not_fit() {
     let judge = judge(honest);
-    served(&hurried(&judge), |place| async move {
+    served_on_sqlite(&hurried(&judge), |place| async move {
         place.workers(1);
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
         // The longest reply has 4096 tokens, at 2 dollars per million: alone two thirds of it.

@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use jurist_server::monitor::apply_monitor_file;
 use jurist_server::{ServerSettings, Work};
-use jurist_store::testing::Scene;
 use jurist_store::{Region, clock};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::model::{Act, Seen, fitting};
 use crate::otlp::{TRACE, export, model_call, root};
-use crate::place::{Answer, PATIENCE, Place, hasty, served, start, until, with_accounts};
+use crate::place::{Answer, PATIENCE, Place, hasty, served, served_on_sqlite, until, with_accounts};
 use crate::runs::{Judge, judge};
 
 const PROMPT: &str = "
@@ -463,10 +462,7 @@ fn what_was_asked_for_waits_for_money_and_goes_on_with_it() {
 #[test]
 fn a_request_is_sent_four_times_at_most() {
     let judge = judge(|_| Act::Status(429, vec![("retry-after", "0".to_owned())], "{}".to_owned()));
-    let settings = hurried(&judge);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.unwrap().block_on(async {
-        let place = start(Arc::new(Scene::sqlite().await), settings).await;
+    served_on_sqlite(&hurried(&judge), |place| async move {
         place.workers(1);
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
         place.finish("busy", "worth 5", json!({})).await;
@@ -604,9 +600,7 @@ fn a_new_version_judges_earlier_traces_again_and_says_how_far_it_is_off() {
 fn failures_that_double_and_a_dial_that_is_turned_do_not_move_the_estimate() {
     // Those that fail are worth 1 or 2, the others 4 or 5.
     let judge = judge(honest);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.unwrap().block_on(async {
-        let place = start(Arc::new(Scene::sqlite().await), hurried(&judge)).await;
+    served_on_sqlite(&hurried(&judge), |place| async move {
         place.workers(8);
         place.applied("tone", &monitor("sample_rate: 0.2")).await;
         let mut sum = 0.0;
@@ -640,12 +634,10 @@ fn failures_that_double_and_a_dial_that_is_turned_do_not_move_the_estimate() {
 }
 
 #[test]
-fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
+fn over_a_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
     let judge = judge(honest);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.unwrap().block_on(async {
-        let place = start(Arc::new(Scene::sqlite().await), hurried(&judge)).await;
-        let agents: Vec<String> = (0..200).map(|n| format!("a{n}")).collect();
+    served_on_sqlite(&hurried(&judge), |place| async move {
+        let agents: Vec<String> = (0..100).map(|n| format!("a{n}")).collect();
         let watched = format!("agents: [{}]", agents.join(", "));
         place.applied("tone", &monitor("sample_rate: 0.5").replace("agent: desk", &watched)).await;
         // Each agent has the same traffic, of which another sample is drawn. One in twelve fails, then two; how good
@@ -665,7 +657,7 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
         assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
         place.workers(8);
         let done = "SELECT COUNT(*) FROM decisions WHERE state IN ('scored', 'cached', 'sampled_out')";
-        until(async || place.scene.number(done).await.unwrap() == 200 * 24).await;
+        until(async || place.scene.number(done).await.unwrap() == 100 * 24).await;
         let truth = (0..24).map(|at| f64::from(points(at) - 1) / 4.0).sum::<f64>() / 24.0;
         let (mut held, mut off, mut naive) = (0, 0.0, 0.0);
         for agent in &agents {
@@ -675,12 +667,12 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
             let (low, high) =
                 (score["interval"][0].as_f64().unwrap(), score["interval"][1].as_f64().unwrap());
             held += usize::from(low <= truth && truth <= high);
-            off += (at("mean") - truth) / 200.0;
-            naive += (at("naive") - truth) / 200.0;
+            off += (at("mean") - truth) / 100.0;
+            naive += (at("naive") - truth) / 100.0;
         }
-        println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}");
+        println!("held {held} of 100, off by {off:.4}, the plain mean by {naive:.4}");
         // Ids decide who is drawn, so the figures are the same each time.
-        assert!((182..=199).contains(&held) && off.abs() < 0.01 && naive < -0.08, "{held} {off} {naive}");
+        assert!((91..=99).contains(&held) && off.abs() < 0.01 && naive < -0.08, "{held} {off} {naive}");
     });
 }
 
@@ -773,9 +765,7 @@ fn a_slow_judge_is_an_error_of_its_own_kind() {
     let judge = judge(|seen| Act::Wait(Duration::from_secs(20), Box::new(honest(seen))));
     let mut settings = hurried(&judge);
     settings.work.settings.judge.timeout = Some(0.2);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.unwrap().block_on(async {
-        let place = start(Arc::new(Scene::sqlite().await), settings).await;
+    served_on_sqlite(&settings, |place| async move {
         place.workers(1);
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
         place.finish("slow", "worth 5", json!({})).await;

@@ -12,7 +12,7 @@ use prost::Message;
 use reqwest::StatusCode;
 use serde_json::{Value as Json, json};
 
-use crate::place::{Answer, Place, hasty, served, until};
+use crate::place::{Answer, Place, hasty, served, served_on_sqlite, until};
 
 pub const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -147,7 +147,7 @@ fn spans_beyond_the_limit_of_a_trace_are_refused_and_counted() {
 /// Bodies may be small when they are packed, and large when they are read.
 #[test]
 fn a_trace_is_put_together_from_so_many_bytes_and_says_what_is_missing() {
-    served(&hasty(), |place| async move {
+    served_on_sqlite(&hasty(), |place| async move {
         let blank = " ".repeat(12_000_000);
         for id in 2..9 {
             let long = span(id, Some(1), id, &[("note", json!(blank))]);

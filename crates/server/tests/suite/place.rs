@@ -58,6 +58,17 @@ pub fn served<F: Future<Output = ()>>(settings: &ServerSettings, test: impl Fn(A
     for_each_engine(|scene| async { test(Arc::new(start(scene, settings.clone()).await)).await });
 }
 
+/// For tests that need hundreds of traces and whose statements other tests run on both databases.
+pub fn served_on_sqlite<F: Future<Output = ()>>(
+    settings: &ServerSettings,
+    test: impl FnOnce(Arc<Place>) -> F,
+) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.unwrap().block_on(async {
+        test(Arc::new(start(Arc::new(Scene::sqlite().await), settings.clone()).await)).await;
+    });
+}
+
 /// A server on a database.
 pub async fn start(scene: Arc<Scene>, settings: ServerSettings) -> Place {
     let store = scene.store.clone();

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::Act;
 use crate::place::{Answer, Place, served};
-use crate::runs::{judge, suite};
+use crate::runs::{KEY, judge, suite};
 
 const RUBRIC: &str = "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr";
 
@@ -306,5 +306,59 @@ fn the_history_of_a_suite_marks_where_it_changed() {
         assert_eq!(main["points"][2]["change"]["direction"], "not_shown");
         let newest = place.get("/api/v1/run-history?limit=1").await;
         assert_eq!((&newest["suite"], newest["points"].as_array().unwrap().len()), (&json!("shop"), 1));
+    });
+}
+
+#[test]
+fn answers_are_listed_in_short_and_labels_of_people_are_kept_beside_verdicts() {
+    served(&ServerSettings::default(), |place| async move {
+        let (id, long) = (run_id(77), "é".repeat(1_001));
+        let mut silent = result("silent", None, "");
+        silent["material"] = json!({});
+        let results = [result("a", Some(1.0), "Hello!"), result("b", Some(0.1), &long), silent];
+        place.push(&id, pushed_head(), &results).await;
+        let path = format!("/api/v1/runs/{id}");
+        let page = place.get(&format!("{path}/answers?limit=2")).await;
+        assert_eq!(page["items"][0], json!({ "place": 0, "answer": "Hello!", "is_cut": false }));
+        let cut = page["items"][1]["answer"].as_str().unwrap();
+        assert_eq!((cut.chars().count(), &page["items"][1]["is_cut"]), (1_000, &json!(true)));
+        assert_eq!(page["next"], 1);
+        let rest = place.get(&format!("{path}/answers?limit=2&after=1")).await;
+        assert_eq!(rest["items"], json!([{ "place": 2, "answer": null, "is_cut": false }]));
+
+        let labels = format!("{path}/labels");
+        let comment = format!(" It is right: export API_TOKEN={KEY} ");
+        let label = json!({ "place": 1, "is_passed": true, "comment": comment });
+        assert_eq!(place.put(&labels, label).await.status, StatusCode::OK);
+        let told = place.get(&labels).await["items"][0].clone();
+        assert_eq!(
+            (&told["case"], &told["is_passed"], &told["is_own"]),
+            (&json!("b"), &json!(true), &json!(true))
+        );
+        let comment = told["comment"].as_str().unwrap();
+        assert!(comment.starts_with("It is right: ") && !comment.contains(KEY), "{comment}");
+        let failed = json!({ "place": 1, "is_passed": false });
+        assert_eq!(place.put(&labels, failed).await.status, StatusCode::OK);
+        let told = place.get(&labels).await;
+        assert_eq!(told["items"].as_array().unwrap().len(), 1, "one of each person");
+        let label = &told["items"][0];
+        assert_eq!((&label["is_passed"], &label["comment"]), (&json!(false), &json!("")));
+        let head = place.get(&path).await;
+        assert_eq!((&head["n_pass"], &head["n_fail"]), (&json!(1), &json!(1)), "verdicts stay as they are");
+
+        let absent = place.put(&labels, json!({ "place": 9, "is_passed": true })).await;
+        assert_eq!(absent.status, StatusCode::CONFLICT, "{}", absent.text);
+        let essay = json!({ "place": 1, "is_passed": true, "comment": "x".repeat(2_001) });
+        assert_eq!(place.put(&labels, essay).await.status, StatusCode::BAD_REQUEST);
+        let nowhere = format!("/api/v1/runs/{}/labels", run_id(78));
+        let unknown = place.put(&nowhere, json!({ "place": 0, "is_passed": true })).await;
+        assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+        assert_eq!(place.put(&labels, json!({ "place": 1 })).await.status, StatusCode::OK);
+        assert_eq!(place.get(&labels).await["items"], json!([]), "taken back");
+
+        // Its files are elsewhere.
+        let again = place.ask(Method::POST, &format!("{path}/rerun"), &[], json!({ "cases": ["a"] })).await;
+        assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(again.text.contains("graded elsewhere"), "{}", again.text);
     });
 }

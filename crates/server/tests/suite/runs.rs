@@ -229,6 +229,13 @@ fn what_a_file_may_not_do_is_refused_before_anything_is_spent() {
             "--allow-commands",
         )
         .await;
+        check(
+            "evals: [{name: a, prompt: x, rubric: y, workspace: {setup: [cat, /etc/passwd]}}]",
+            None,
+            403,
+            "the setup program `cat /etc/passwd`",
+        )
+        .await;
         check("evals: [{name: a, response: 'file:///etc/passwd', rubric: y}]", None, 422, "suite.yaml:1")
             .await;
         check(
@@ -423,4 +430,28 @@ fn events_go_to_a_collector_once_a_run_has_ended_and_again_while_it_is_away() {
     let records = sent.body["resourceLogs"][0]["scopeLogs"][0]["logRecords"].as_array().unwrap().len();
     assert_eq!(records, 4, "a grade and a verdict for each case");
     assert!(sent.header("authorization").is_none());
+}
+
+#[test]
+fn a_case_of_a_submitted_run_is_run_again_as_a_run_of_its_own() {
+    let judge = judge(|_| Act::Fit);
+    served(&judge.settings(), |place| async move {
+        place.workers(1);
+        let run = place.submit(suite(3)).await;
+        place.follow(&run, &[]).await;
+        let path = format!("/api/v1/runs/{run}/rerun");
+        let again = place.ask(Method::POST, &path, &[], json!({ "cases": ["case 1"] })).await;
+        assert_eq!((again.status, &again.json()["n_units"]), (StatusCode::OK, &json!(1)), "{}", again.text);
+        let id = again.json()["id"].as_str().unwrap().to_owned();
+        assert_ne!(id, run);
+        place.follow(&id, &[]).await;
+        let results = place.get(&format!("/api/v1/runs/{id}/results")).await;
+        assert_eq!(results["items"][0]["result"]["case"], "case 1");
+        assert_eq!(results["items"][0]["result"]["material"]["response"], "Hello 1!");
+        let unknown = place.ask(Method::POST, &path, &[], json!({ "cases": ["case 9"] })).await;
+        assert_eq!(unknown.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", unknown.text);
+        assert!(unknown.text.contains("has no case `case 9`"), "{}", unknown.text);
+        let none = place.ask(Method::POST, &path, &[], json!({ "cases": [] })).await;
+        assert_eq!(none.status, StatusCode::BAD_REQUEST, "{}", none.text);
+    });
 }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 pub use crate::faults::DatabaseStep;
 
 use crate::db::{Arg, Db};
-use crate::jobs::Wake as JobWake;
+use crate::wake::Wake as JobWake;
 use crate::{Store, StoreError};
 
 /// Decides what becomes of the calls that one process makes to the database.

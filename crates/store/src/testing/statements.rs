@@ -4,10 +4,11 @@ use jurist_core::grade::{GraderKind, Usd, VerdictStatus};
 
 use crate::db::{Bulk, Db};
 use crate::{
-    AccountId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications, agents,
-    alert_figures, alerts, annotate, assignments, audit, cache, clock, contests, decisions, exchanges,
-    grades, idempotency, jobs, labels, maintenance, migrate, monitors, open, pieces, projects, random,
-    rescores, rubrics, runs, scores, spend, submissions, tallies, tokens, trace_counts, traces,
+    AccountId, DatasetId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications,
+    agents, alert_figures, alerts, annotate, assignments, audit, cache, clock, consider, contests, datasets,
+    decision_tallies, decisions, exchanges, grades, idempotency, jobs, labels, maintenance, migrate,
+    monitors, open, pieces, projects, random, record_grades, rescores, rubrics, run_labels, runs, scores,
+    spend, submissions, tallies, tokens, trace_counts, traces,
 };
 
 /// Every fixed statement.
@@ -22,7 +23,9 @@ pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
     audit::STATEMENTS,
     cache::STATEMENTS,
     maintenance::STATEMENTS,
+    consider::STATEMENTS,
     contests::STATEMENTS,
+    datasets::STATEMENTS,
     decisions::STATEMENTS,
     exchanges::STATEMENTS,
     grades::STATEMENTS,
@@ -33,8 +36,10 @@ pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
     open::STATEMENTS,
     pieces::STATEMENTS,
     projects::STATEMENTS,
+    record_grades::STATEMENTS,
     rescores::STATEMENTS,
     rubrics::STATEMENTS,
+    run_labels::STATEMENTS,
     runs::STATEMENTS,
     scores::STATEMENTS,
     spend::STATEMENTS,
@@ -46,9 +51,10 @@ pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
 /// Every insert of many rows.
 pub(super) const BULKS: &[Bulk] = &[
     annotate::ADD_ITEMS,
+    datasets::ADD_CASES,
+    consider::DECIDE,
+    decision_tallies::ADD_TALLIES,
     decisions::ADD_EVENTS,
-    decisions::ADD_TALLIES,
-    decisions::DECIDE,
     exchanges::ADD,
     grades::ADD,
     grades::ADD_DETAILS,
@@ -141,6 +147,13 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         from: Some(now),
         until: Some(now),
     };
+    let dataset = DatasetId::at(now);
+    let cases = datasets::DatasetCaseFilter {
+        version: 1,
+        split: Some(jurist_core::dataset::DatasetSplit::Test),
+        key: Some("a"),
+        search: Some("a"),
+    };
     let mut all = vec![
         runs::select_run_heads(project, &runs, None, 1).sql,
         runs::select_run_heads(project, &runs::RunFilter::default(), None, 1).sql,
@@ -153,9 +166,14 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         audit::AuditFilter::default().select(None, 1).sql,
         decided.select(project, monitor, None, 1).sql,
         decisions::DecisionFilter::default().select(project, monitor, None, 1).sql,
+        datasets::select_dataset_cases(db, dataset, &cases, true, None, 1).sql,
+        datasets::select_dataset_cases(db, dataset, &Default::default(), false, None, 1).sql,
+        datasets::select_cases_at(dataset, &[1, 2]).sql,
+        datasets::update_removed_cases(dataset, 1, &[1, 2]).sql,
+        datasets::update_locked_traces(project, &["a", "b"]).sql,
         labels::select(project, &version, Some("a"), None, 1).sql,
-        jobs::build_lease_query(db, "w", &["a", "b"], 1, now, now).0,
-        jobs::build_lease_query(db, "w", &[], 1, now, now).0,
+        jobs::build_lease_query(db, "w", &["a", "b"], 1, now, now).sql,
+        jobs::build_lease_query(db, "w", &[], 1, now, now).sql,
     ];
     for order in ["time", "-cost", "duration", "score", "-score"].map(|text| text.parse().unwrap_or_default())
     {
@@ -172,10 +190,12 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     all.push(assignments::unanswered_in(project, AccountId::at(now), TaskId::at(now)).sql);
     use decisions::TallyGrouping;
     for per in [TallyGrouping::All, TallyGrouping::Day, TallyGrouping::Agent, TallyGrouping::AgentAndDay] {
-        all.push(decisions::tally(project, monitor, Some("a"), (now, now), per).sql);
+        all.push(decision_tallies::select_decision_tallies(project, monitor, Some("a"), (now, now), per).sql);
         all.push(scored.tally(project, monitor, per).sql);
     }
-    all.push(decisions::tally(project, monitor, None, (now, now), TallyGrouping::All).sql);
+    all.push(
+        decision_tallies::select_decision_tallies(project, monitor, None, (now, now), TallyGrouping::All).sql,
+    );
     all.extend(grades.statements(project));
     all.extend(grades::GradeFilter::default().statements(project));
     for by in [tallies::TallyPeriod::All, tallies::TallyPeriod::Day, tallies::TallyPeriod::Hour] {

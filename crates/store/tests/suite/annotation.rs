@@ -321,10 +321,10 @@ fn who_has_begun_finishes_on_the_version_they_began_with() {
         assert_eq!(store.annotations(support, task, None, 5).await.unwrap().items[0].version, 1);
         assert_eq!(store.task_version(support, task, 1).await.unwrap(), json!({"v": 1}));
         let neighbours = store.neighbours(&first).await.unwrap();
-        assert!(neighbours.0.is_none() && neighbours.1.is_some());
+        assert!(neighbours.before.is_none() && neighbours.after.is_some());
         let own = store.own_assignments(task, ann).await.unwrap();
         assert_eq!(own.iter().map(|it| it.is_submitted).collect::<Vec<_>>(), [true, false]);
-        assert_eq!((own[0].id, Some(own[1].id)), (first.id, neighbours.1));
+        assert_eq!((own[0].id, Some(own[1].id)), (first.id, neighbours.after));
     });
 }
 

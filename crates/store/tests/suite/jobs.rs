@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jurist_store::Store;
-use jurist_store::jobs::{Job, JobFailure, JobState, NewJob};
+use jurist_store::jobs::{Job, JobFailure, JobState, NewJob, PostponedJobs};
 use jurist_store::testing::for_each_engine;
 use serde_json::json;
 
@@ -145,13 +145,13 @@ fn what_is_put_off_says_why_and_only_that_is_hastened() {
         store.fail_job(broken, "HTTP 503", Some(at(900)), at(2)).await.unwrap();
         let left = store.jobs_left(project, "grade", "desk/").await.unwrap();
         assert_eq!(
-            (left.n_waiting, left.put_off.map(|put_off| put_off.0)),
+            (left.n_waiting, left.put_off.map(|put_off| put_off.n)),
             (4, Some(2)),
             "one is at work, one is new"
         );
         assert_eq!(store.hasten_jobs(project, "grade", "desk/", "no money", at(3)).await.unwrap(), 1);
         let left = store.jobs_left(project, "grade", "desk/").await.unwrap();
-        assert_eq!(left.put_off, Some((1, "HTTP 503".to_owned())));
+        assert_eq!(left.put_off, Some(PostponedJobs { n: 1, why: "HTTP 503".to_owned() }));
         assert_eq!(store.job(broken.id).await.unwrap().unwrap().ready, at(900), "it waits for its next try");
         // A worker that ends gives back what it has taken, and what went wrong before is still known.
         store.fail_job(taken, "HTTP 500", Some(at(4)), at(4)).await.unwrap();

@@ -4,6 +4,7 @@
 
 mod annotation;
 mod care;
+mod datasets;
 mod grading;
 mod jobs;
 mod money;
@@ -25,7 +26,9 @@ fn at(seconds: i64) -> Time {
 }
 
 /// What takes each migration back, the newest first.
-const UNDO: [(i64, &[&str]); 6] = [
+const UNDO: [(i64, &[&str]); 8] = [
+    (14, &["DROP TABLE run_labels"]),
+    (13, &["DROP TABLE dataset_cases", "DROP TABLE dataset_versions", "DROP TABLE datasets"]),
     (12, &["ALTER TABLE alerts DROP COLUMN snoozed_until"]),
     (
         11,

@@ -255,7 +255,7 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
         assert_eq!(store.check().await.unwrap(), [], "the sums are those of what they sum up");
         let series = (&watch.rubric_version, "m", "");
         let order = store.scores_in_order(support, monitor, series, None, (at(0), at(9)), 9).await.unwrap();
-        assert_eq!(order.iter().map(|order| order.1).collect::<Vec<_>>(), [0.5, 1.0]);
+        assert_eq!(order.iter().map(|score| score.unit).collect::<Vec<_>>(), [0.5, 1.0]);
         for (agent, n) in [("desk", 2), ("shop", 0)] {
             let window = (at(0), at(9));
             let own = store.scores_in_order(support, monitor, series, Some(agent), window, 9).await.unwrap();

@@ -3,9 +3,11 @@ use std::collections::BTreeMap;
 use futures_util::TryStreamExt;
 use jurist_core::grade::{Counts, FORMAT, RubricHash, Spend, Usd, Verdict, VerdictStatus};
 use jurist_core::run::{CaseResult, Run, RunId, RunProvenance};
-use jurist_store::StoreError;
+use jurist_store::accounts::NewAccount;
+use jurist_store::run_labels::NewRunLabel;
 use jurist_store::runs::{NewRunResult, RunFilter};
 use jurist_store::testing::for_each_engine;
+use jurist_store::{AccountId, StoreError};
 use serde_json::json;
 
 use crate::{at, project};
@@ -220,5 +222,57 @@ fn runs_are_listed_by_branch_commit_author_tag_and_suite() {
         store.remove_run(support, first.id).await.unwrap();
         store.begin_run(support, &first).await.unwrap();
         assert_eq!(store.run(support, first.id).await.unwrap().provenance.tags, ["nightly", "gpt"]);
+    });
+}
+
+#[test]
+fn a_person_has_one_label_per_case_and_may_change_it() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let run = run(1, 1);
+        store.begin_run(support, &run).await.unwrap();
+        let passed = ["c", "d"].map(|case| result(case, VerdictStatus::Pass, Some(1.0)));
+        let graded = |(place, result)| NewRunResult { place, result, exchanges: &[] };
+        let placed: Vec<NewRunResult<'_>> = passed.iter().enumerate().map(graded).collect();
+        store.put_results(support, run.id, &placed, at(1)).await.unwrap();
+        let (email, name) = ("ann@example.org".to_owned(), "Ann".to_owned());
+        let ann = NewAccount { email, name, password: None, is_admin: false };
+        let ann = store.add_account(&ann, at(0)).await.unwrap().id;
+        let label = |place: usize, author: Option<AccountId>, is_passed: bool, comment: &str| NewRunLabel {
+            place,
+            author,
+            is_passed,
+            comment: comment.into(),
+        };
+        let put = async |label: NewRunLabel, seconds: i64| {
+            store.put_run_label(support, run.id, &label, at(seconds)).await.unwrap()
+        };
+        assert!(put(label(1, Some(ann), true, ""), 2).await);
+        assert!(put(label(1, Some(ann), false, "rude"), 3).await, "replaces her own");
+        assert!(put(label(1, None, true, ""), 4).await, "of somebody else");
+        assert!(put(label(0, None, true, ""), 5).await);
+        assert!(!put(label(2, Some(ann), true, ""), 6).await, "there is no such case");
+
+        let first = store.run_labels(support, run.id, None, 2).await.unwrap();
+        let rest = store.run_labels(support, run.id, first.next.as_ref(), 2).await.unwrap();
+        assert!(first.next.is_some() && rest.next.is_none());
+        let all: Vec<_> = first.items.into_iter().chain(rest.items).collect();
+        let told: Vec<_> = all
+            .iter()
+            .map(|label| (label.case.as_str(), label.author_name.as_deref(), label.is_passed))
+            .collect();
+        assert_eq!(told, [("c", None, true), ("d", None, true), ("d", Some("Ann"), false)]);
+        assert_eq!((all[2].comment.as_str(), all[2].author, all[2].time), ("rude", Some(ann), at(3)));
+
+        let other = store.add_project("other", at(1)).await.unwrap().id;
+        assert!(store.run_labels(other, run.id, None, 9).await.unwrap().items.is_empty());
+        let foreign = label(0, Some(ann), false, "");
+        assert!(!store.put_run_label(other, run.id, &foreign, at(7)).await.unwrap(), "not of this project");
+        store.remove_run_label(other, run.id, 1, Some(ann)).await.unwrap();
+        assert_eq!(store.run_labels(support, run.id, None, 9).await.unwrap().items.len(), 3);
+        store.remove_run_label(support, run.id, 1, Some(ann)).await.unwrap();
+        assert_eq!(store.run_labels(support, run.id, None, 9).await.unwrap().items.len(), 2);
+        store.remove_run(support, run.id).await.unwrap();
+        assert!(store.run_labels(support, run.id, None, 9).await.unwrap().items.is_empty());
     });
 }

@@ -164,8 +164,8 @@ fn replies_are_kept_as_long_as_they_are_used() {
         assert_eq!(store.cached_reply(support, "c", at(1)).await.unwrap(), None);
         assert_eq!(store.prune_cache(at(9_000)).await.unwrap(), 1);
         assert_eq!(store.cached_reply(support, "b", at(1)).await.unwrap(), None);
-        let (n, bytes) = store.cache_size(support).await.unwrap();
-        assert!(n == 1 && bytes < 200);
+        let size = store.cache_size(support).await.unwrap();
+        assert!(size.n == 1 && size.n_bytes < 200);
         assert_eq!(store.clear_cache(support).await.unwrap(), 1);
     });
 }

@@ -1,6 +1,6 @@
 use jurist_core::candidate::{StepRole, Trace, TraceStep, Usage};
 use jurist_core::grade::Usd;
-use jurist_store::pieces::{NewPiece, PieceKind};
+use jurist_store::pieces::{NewPiece, PieceKind, PieceName};
 use jurist_store::testing::for_each_engine;
 use jurist_store::trace_counts::{TraceFacet, is_count_limited};
 use jurist_store::traces::{Finish, FinishedTrace, PutOutcome, TraceListFilter, TraceOrder, TraceState};
@@ -96,7 +96,7 @@ fn repeats_change_nothing_and_conflicts_are_named() {
             .await
             .unwrap();
         assert_eq!((receipt.n_new, receipt.n_repeated), (0, 1));
-        assert_eq!(receipt.conflicts, [(id("t"), "a".to_owned())]);
+        assert_eq!(receipt.conflicts, [PieceName { trace: id("t"), id: "a".to_owned() }]);
         let receipt =
             store.put_pieces(support, vec![piece("t", "a", PieceKind::Span, 1, "two")], at(3)).await.unwrap();
         assert_eq!(receipt.conflicts.len(), 1);

@@ -262,9 +262,17 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
                 let (monitor, found) = (target.monitor(name).await?, target.estimates(name, window).await?);
                 if !json.print_if_requested(&mut out, &found)? {
                     let versions = target.version_names([monitor.version.rubric_version.as_str()]).await?;
-                    show::show_monitor_estimates(&mut out, &monitor, &found, &versions)?;
-                    if found.states.iter().any(|state| state.state == "judge_error")
-                        && let Some(decision) = target.newest_judge_error(name).await?
+                    let has_state =
+                        |state: DecisionState| found.states.iter().any(|count| count.state == state.as_str());
+                    let over_budget = match has_state(DecisionState::OverBudget) {
+                        true => target.newest_in_state(name, DecisionState::OverBudget).await?,
+                        false => None,
+                    };
+                    let over_budget = over_budget.as_ref();
+                    show::show_monitor_estimates(&mut out, &monitor, &found, &versions, over_budget)?;
+                    if has_state(DecisionState::JudgeError)
+                        && let Some(decision) =
+                            target.newest_in_state(name, DecisionState::JudgeError).await?
                     {
                         show::show_newest_error(&mut out, &decision)?;
                     }

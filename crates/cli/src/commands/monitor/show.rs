@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use jurist_core::grade::VerdictStatus;
+use jurist_core::grade::{Usd, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_server::monitor::{
-    ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorTrend, MonitorView,
-    RescorePlan, RescoreView, TrafficView,
+    ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorBudgetView,
+    MonitorTrend, MonitorView, RescorePlan, RescoreView, TrafficView,
 };
 
 use super::version_names::VersionNames;
@@ -22,14 +22,17 @@ pub fn show_monitor_list(
     }
     for it in all {
         let paused = it.paused.as_ref().map(|why| format!("  paused: {}", printable(why)));
+        let budget =
+            it.budget.as_ref().map(|budget| format!(", budget {} a month", printable(&budget.to_string())));
         writeln!(
             out,
-            "\x1b[1m{}\x1b[0m  {} of {}, judged by {}, rubric {}{}",
+            "\x1b[1m{}\x1b[0m  {} of {}, judged by {}, rubric {}{}{}",
             printable(&it.name),
             format_share_as_percent(it.sample_rate),
             printable(&it.agents.join(", ")),
             printable(&format_judge_names(it)),
             versions.name(&it.version.rubric_version),
+            budget.unwrap_or_default(),
             paused.unwrap_or_default()
         )?;
     }
@@ -45,6 +48,7 @@ pub fn show_monitor_estimates(
     monitor: &MonitorView,
     found: &Estimates,
     versions: &VersionNames,
+    over_budget: Option<&DecisionView>,
 ) -> std::io::Result<()> {
     show_monitor_list(out, std::slice::from_ref(monitor), versions)?;
     let total: u64 = found.states.iter().map(|state| state.n).sum();
@@ -60,11 +64,12 @@ pub fn show_monitor_estimates(
     if !states.is_empty() {
         writeln!(out, "  {}", states.join(", "))?;
     }
-    if found.states.iter().any(|state| state.state == "over_budget") {
+    if let Some(decision) = over_budget {
         let name = printable(&monitor.name);
+        writeln!(out, "  over budget: {}", printable(newest_note(decision)))?;
         writeln!(
             out,
-            "  the budget was used up; to judge those traces now: jurist monitor rescore {name} --over-budget"
+            "  to judge those traces, raise the budget if it is too small, then run: jurist monitor rescore {name} --over-budget"
         )?;
     }
     for it in &found.judges {
@@ -252,9 +257,13 @@ pub fn show_decision_list(out: &mut impl Write, all: &[DecisionView]) -> std::io
 
 /// Why the newest trace without a usable answer has none.
 pub fn show_newest_error(out: &mut impl Write, decision: &DecisionView) -> std::io::Result<()> {
-    let note = decision.history.last().map_or("no reason is stored", |event| event.note.as_str());
-    writeln!(out, "\nnewest judge error: {}", printable(note))?;
+    writeln!(out, "\nnewest judge error: {}", printable(newest_note(decision)))?;
     writeln!(out, "  more: jurist monitor why {}", printable(&decision.trace))
+}
+
+/// Why a trace is in its current state.
+fn newest_note(decision: &DecisionView) -> &str {
+    decision.history.last().map_or("no reason is stored", |event| event.note.as_str())
 }
 
 pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
@@ -274,9 +283,14 @@ pub fn show_rescore_plan(
     plan: &RescorePlan,
     versions: &VersionNames,
 ) -> std::io::Result<()> {
-    let price = plan
-        .price
-        .map_or_else(|| "unknown price".to_owned(), |price| format!("about {}", format_dollars(price)));
+    // The currency of the monitor's budget, where it has one.
+    let cap = plan.budget.as_ref().and_then(MonitorBudgetView::cap);
+    let money = |dollars: f64| match cap {
+        Some(cap) => cap.format_amount(Usd::from_nanos((dollars * 1e9).round() as i64)),
+        None => format_dollars(dollars),
+    };
+    let price =
+        plan.price.map_or_else(|| "unknown price".to_owned(), |price| format!("about {}", money(price)));
     writeln!(
         out,
         "{} of {}, {}, {price}, judged by rubric {}",
@@ -292,7 +306,7 @@ pub fn show_rescore_plan(
             out,
             "only {} of this month's budget are left, so some traces stay without a score; raise `budget` in the \
              monitor's file and run `jurist monitor apply`, or raise the project's cap with `jurist spend cap`",
-            format_dollars(left)
+            money(left)
         )?;
     }
     match &plan.id {

@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 use super::version_names::VersionNames;
 use super::{MonitorArgs, MonitorSubcommand, TrafficWindowArgs};
 use crate::commands::judge::load_current_settings;
-use crate::commands::remote::Remote;
+use crate::commands::remote::{Remote, encode_url_part};
 use crate::commands::store::project_of;
 use crate::render;
 
@@ -317,18 +317,22 @@ impl MonitorBackend {
         }
     }
 
-    /// The newest trace of which no judge gave a usable answer, with its history.
-    pub(super) async fn newest_judge_error(&self, name: &str) -> anyhow::Result<Option<DecisionView>> {
+    /// The newest decision in a state, with its history.
+    pub(super) async fn newest_in_state(
+        &self,
+        name: &str,
+        state: DecisionState,
+    ) -> anyhow::Result<Option<DecisionView>> {
         let newest: Option<String> = match self {
             Self::Store { app, project } => {
                 let found = find_monitor_by_name(&app.store, *project, name).await?;
-                let filter =
-                    DecisionFilter { state: Some(DecisionState::JudgeError), ..DecisionFilter::default() };
+                let filter = DecisionFilter { state: Some(state), ..DecisionFilter::default() };
                 let page = app.store.decisions(*project, found.id, &filter, None, 1).await?;
                 page.items.first().map(|decision| decision.trace.to_string())
             }
             Self::Server(it) => {
-                let page: Json = get(it, name, "/decisions?state=judge_error&limit=1").await?;
+                let page: Json =
+                    get(it, name, &format!("/decisions?state={}&limit=1", state.as_str())).await?;
                 page["items"][0]["trace"].as_str().map(str::to_owned)
             }
         };
@@ -417,17 +421,4 @@ async fn send_monitor_request<T: DeserializeOwned>(
     Ok(serde_json::from_value(
         remote.ask(method, &path, Some(&body).filter(|value| !value.is_null())).await?,
     )?)
-}
-
-/// As a part of a path or a query.
-fn encode_url_part(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
 }

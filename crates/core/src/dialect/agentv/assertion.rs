@@ -1,5 +1,9 @@
 //! What stands under `assert` in AgentV and promptfoo files, as criteria.
 
+mod judged;
+mod scoring;
+mod sets;
+
 use serde_json::Value as Json;
 
 use super::TestRules;
@@ -8,14 +12,13 @@ use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::check::{CompiledCheck, EmbeddingModel};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::context::{Context, pretty};
+use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
 use crate::dialect::method::{CriterionIds, read_method_params};
 use crate::dialect::promptfoo;
-use crate::dialect::rubric::{UNREADABLE, read_score_ranges};
 use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Polarity, Scale};
-use crate::source::{NodeShape, SourceNode};
+use crate::source::SourceNode;
 use crate::suite::Aggregate;
 use crate::template;
 
@@ -66,10 +69,6 @@ const CONVERSATION_RELEVANCE: &str = "conversation-relevance";
 
 /// Keys of an assertion that hold the judge's prompt.
 const JUDGE_PROMPTS: &[&str] = &["prompt", "rubricPrompt"];
-
-/// What AgentV's own grader asks where an assertion says nothing.
-const PLAIN_RUBRIC: &str =
-    "The response does what the task asks for, and agrees with the reference answer where there is one.";
 
 /// Types whose `value` is a rubric.
 const RUBRIC_TYPES: [&str; 5] = ["llm-rubric", "agent-rubric", "rubrics", "rubric", "llm-grader"];
@@ -287,7 +286,8 @@ impl<'a> AssertionReader<'a> {
         }
         fields.refuses_with(
             "contextTransform",
-            "promptfoo takes the context from other fields of the provider's reply, which Jurist does not store",
+            "promptfoo computes a context for this assertion from the provider's reply and its metadata; here the \
+             questions of a case share one context, and of a model's reply only the text is stored",
             "write the context into `vars.context`, or let a program answer with `context`",
         );
         fields.refuses(&["postprocess"]);
@@ -396,6 +396,10 @@ impl<'a> AssertionReader<'a> {
         if entry.name == "script" {
             self.other_keys(fields, &mut method.params);
         }
+        if self.is_promptfoo() && entry.name == "meteor" {
+            let message = "`meteor` finds no synonyms here, so that its score may be lower than promptfoo's";
+            cx.report(Diagnostic::warning(Code::Unsupported, at.span, message));
+        }
         if self.is_promptfoo() {
             // promptfoo compares every letter, and its ROUGE is the F measure.
             let own = [("equals", "strip", Json::Bool(false)), ("rouge-n", "measure", Json::from("f1"))];
@@ -493,73 +497,6 @@ impl<'a> AssertionReader<'a> {
         }
     }
 
-    /// A scoring function is given scores of criteria that stand for themselves.
-    fn note_metric(&mut self, fields: &MappingReader<'_>, metric: &str, criterion: &Criterion) {
-        if 0 < self.depth && self.rules.scoring.is_some() {
-            self.cx.report(
-                Diagnostic::error(
-                    Code::Unsupported,
-                    fields.span("metric"),
-                    "a `metric` inside an `assert-set` together with `assertScoringFunction` is not supported",
-                )
-                .note("promptfoo gives it to the function; here the function gets those of the test itself")
-                .help("move the assertion out of the set"),
-            );
-            return;
-        }
-        self.asserted.metrics.push((metric.to_owned(), criterion.id.clone(), criterion.weight));
-    }
-
-    /// The code that decides a test of promptfoo by the scores of its metrics, as the only criterion that counts.
-    fn read_scoring_function(&mut self, scoring: &ScoringFunction) -> Option<Criterion> {
-        let (cx, span) = (self.cx, scoring.code.span);
-        let mut code = cx.raw_text(&scoring.code, "assertScoringFunction")?;
-        let path = code.strip_prefix("file://").unwrap_or_default();
-        let file = path.rsplit_once(':').map_or(path, |(file, _)| file);
-        let ends = |extensions: &[&str]| extensions.iter().any(|end| file.ends_with(end));
-        let language = if ends(&[".py"]) {
-            "python"
-        } else if ends(&[".js", ".mjs", ".cjs", ".ts"]) {
-            "javascript"
-        } else {
-            cx.report(
-                Diagnostic::error(
-                    Code::BadValue,
-                    span,
-                    format!("`{code}` names no JavaScript or Python file"),
-                )
-                .note("promptfoo takes a function of a file there, such as `file://score.js:combine`"),
-            );
-            return None;
-        };
-        cx.find(file, span)?;
-        // What promptfoo calls where no function is named.
-        if language == "python" && file == path {
-            code.push_str(":func");
-        }
-        let mut scores = serde_json::Map::new();
-        for (metric, id, weight) in &self.asserted.metrics {
-            let named = scores.entry(metric.clone()).or_insert_with(|| Json::Object(serde_json::Map::new()));
-            named[id.as_str()] = read_back(*weight);
-        }
-        let entry = catalogue::find_catalogue_entry(CHECKS, language)?;
-        let mut params = serde_json::Map::new();
-        params.insert("value".to_owned(), Json::from(code));
-        params.insert("scores".to_owned(), Json::Object(scores));
-        if let Some(threshold) = scoring.threshold {
-            params.insert("config".to_owned(), serde_json::json!({ "threshold": read_back(threshold) }));
-        }
-        let method = catalogue::GradingMethod { entry, params };
-        if let Err(error) = CompiledCheck::compile(&method) {
-            cx.error(Code::BadValue, span, error.to_string());
-            return None;
-        }
-        let id = self.ids.fresh("assertScoringFunction");
-        let mut criterion = Criterion::new(id, "", CriterionKind::Check(method));
-        (criterion.required, criterion.threshold) = (true, Some(scoring.threshold.unwrap_or(1e-6)));
-        Some(criterion)
-    }
-
     /// promptfoo's patterns are JavaScript's: letters, digits and word boundaries are ASCII's, and look-around is
     /// allowed, which takes another engine.
     fn rewrite_pattern(&self, fields: &MappingReader<'_>, name: &str) -> Option<SourceNode> {
@@ -611,318 +548,6 @@ impl<'a> AssertionReader<'a> {
             }
         }
     }
-
-    fn set(&mut self, fields: &MappingReader<'_>, spot: &mut Spot) -> Option<CriterionKind> {
-        let list = fields.any(&["assert", "assertions", "evaluators"]);
-        let Some(items) = list.and_then(|node| self.cx.list(node, "assert")) else {
-            fields.missing("assert");
-            return None;
-        };
-        fields.ignores(&["config"]);
-        // A set with a threshold passes by its score, and so does a test around it.
-        let outside = self.rules.gates;
-        self.rules.gates &= !(self.is_promptfoo() && fields.has("threshold"));
-        self.depth += 1;
-        let (mut criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
-        self.depth -= 1;
-        self.rules.gates = outside;
-        if let Some(node) = fields.get("aggregator") {
-            self.apply_aggregator(node, &mut criteria);
-        }
-        spot.children = spots;
-        let key = ["assert", "assertions", "evaluators"]
-            .into_iter()
-            .find(|text| fields.has(text))
-            .unwrap_or("assert");
-        spot.keys.push(("criteria", fields.key_span(key)));
-        Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
-    }
-
-    /// How a set of AgentV combines its members; their own weights do not count then.
-    fn apply_aggregator(&mut self, node: &SourceNode, criteria: &mut [Criterion]) {
-        let cx = self.cx;
-        let Some(fields) = MappingReader::new(cx, node, "aggregator") else { return };
-        let kind = fields.need("type").and_then(|node| cx.plain_text(node, "type"));
-        match kind.as_deref().map(|kind| kind.replace('-', "_")).as_deref() {
-            None => {}
-            Some("weighted_average") => {
-                let weights = fields.map("weights").unwrap_or_default();
-                for entry in weights.iter().filter(|entry| !criteria.iter().any(|own| own.id == entry.key)) {
-                    let known = criteria.iter().map(|criterion| criterion.id.as_str());
-                    let message = format!("no member of this set is called `{}`", entry.key);
-                    cx.report(
-                        Diagnostic::error(Code::UnknownName, entry.key_span, message)
-                            .suggest(&entry.key, known, "members"),
-                    );
-                }
-                for criterion in &mut *criteria {
-                    let own = weights.iter().find(|entry| entry.key == criterion.id);
-                    let own = own.and_then(|entry| cx.number_in(&entry.value, "weights", 0.0..=f64::MAX));
-                    criterion.weight = own.unwrap_or(1.0);
-                }
-            }
-            Some("threshold") => {
-                self.set_threshold =
-                    fields.need("threshold").and_then(|node| cx.number_in(node, "threshold", 0.0..=1.0));
-                criteria.iter_mut().for_each(|criterion| criterion.weight = 1.0);
-                // The share of members that pass is their mean, if each of them passes or fails.
-                if let Some(other) = criteria.iter().find(|criterion| !is_yes_or_no(criterion)) {
-                    let message = format!(
-                        "the aggregator `threshold` counts members that pass, and `{}` has a score",
-                        other.id
-                    );
-                    cx.report(
-                        Diagnostic::error(Code::Unsupported, cx.head(node), message)
-                            .help("use `weighted_average`, or members that are met or not met"),
-                    );
-                }
-            }
-            Some(other) => {
-                let message = format!("the aggregator `{other}` is not supported");
-                cx.report(
-                    Diagnostic::error(Code::Unsupported, cx.head(node), message)
-                        .note("AgentV lets a program or a model combine the members; here they are combined by weight")
-                        .help("use `weighted_average` with `weights`, or `threshold`"),
-                );
-                fields.knows(&["path", "cwd", "prompt", "model", "command"]);
-                return;
-            }
-        }
-        fields.finish();
-    }
-
-    /// The judge that an assertion asks for; a test has one.
-    fn judge(&mut self, fields: &MappingReader<'_>) {
-        let cx = self.cx;
-        let mut grader = fields
-            .any(&["provider", "target", "model"])
-            .and_then(|node| read_grader(cx, node))
-            .unwrap_or_default();
-        let prompt = fields.any(JUDGE_PROMPTS).and_then(|node| match &node.shape {
-            NodeShape::Scalar(_) => cx.text(node, "prompt"),
-            NodeShape::List(_) => Some(pretty(&cx.json(node))),
-            NodeShape::Map(_) => {
-                refuse_prompt_command(cx, node);
-                None
-            }
-        });
-        grader.judge.temperature = fields.number_in("temperature", 0.0..=2.0).or(grader.judge.temperature);
-        fields.ignores(&["max_steps", "maxSteps", "preprocessors", "config"]);
-        let clash = |what: &str, key: &str| {
-            cx.report(
-                Diagnostic::error(
-                    Code::Unsupported,
-                    fields.span(key),
-                    format!("the assertions of one test share one {what}"),
-                )
-                .help("split the test in two"),
-            );
-        };
-        let (model, other) = (&grader.judge.model, &self.asserted.grader.judge.model);
-        if other.is_some() && model.is_some() && other != model {
-            clash("judge", "provider");
-        }
-        if self.several_prompts {
-            self.own_prompt =
-                prompt.map(|prompt| template::replace(&prompt, |name| Some(format!("[{name}]"))));
-        } else {
-            self.asserted.prompt = prompt.or_else(|| self.asserted.prompt.take());
-        }
-        self.asserted.grader = grader.or(&self.asserted.grader);
-    }
-
-    fn rubric(&mut self, fields: &MappingReader<'_>, kind: &str, spot: &mut Spot) -> Option<CriterionKind> {
-        self.judge(fields);
-        let value = self.value(fields);
-        fields.knows(&["value", "criteria", "rubrics"]);
-        let Some(value) = value else {
-            // A prompt alone is a rubric too: it says all there is to say.
-            let has_prompt =
-                self.rules.has_prompt || self.asserted.prompt.is_some() || self.own_prompt.is_some();
-            if !has_prompt && self.is_promptfoo() {
-                fields.missing("value");
-            }
-            return Some(CriterionKind::Question(Scale::Unit));
-        };
-        if self.is_promptfoo() && kind != "agent-rubric" {
-            // Without a threshold the judge's own yes or no decides.
-            let scale = if fields.has("threshold") { Scale::Unit } else { Scale::Binary };
-            return Some(CriterionKind::Question(scale));
-        }
-        let items: Vec<&SourceNode> = match &value.shape {
-            NodeShape::List(items) if items.iter().any(|node| node.text().is_some() || is_item(node)) => {
-                items.iter().collect()
-            }
-            _ if is_item(value) => vec![value],
-            NodeShape::List(items) if items.is_empty() => {
-                let key = ["value", "criteria", "rubrics"]
-                    .into_iter()
-                    .find(|text| fields.has(text))
-                    .unwrap_or("value");
-                self.cx.error(Code::Empty, fields.key_span(key), "this rubric lists nothing");
-                return None;
-            }
-            _ if fields.has("score_ranges") => return self.read_ranged_question(fields),
-            _ if kind == "agent-rubric" => {
-                let entry = catalogue::find_catalogue_entry(RECIPES, kind)?;
-                let params = [("value".to_owned(), self.cx.json(value))].into_iter().collect();
-                return Some(CriterionKind::Recipe(catalogue::GradingMethod { entry, params }));
-            }
-            _ => return Some(CriterionKind::Question(Scale::Unit)),
-        };
-        let mut criteria = Vec::new();
-        for (at, item) in items.iter().enumerate() {
-            if let Some(criterion) = self.item(item, at + 1) {
-                let place = item.get("id").map_or(self.cx.head(item), |node| node.span);
-                let scale = item.get("score_ranges").map_or(place, |node| self.cx.head(node));
-                spot.children.push(Spot::new(place).key("scale", scale));
-                criteria.push(criterion);
-            }
-        }
-        Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
-    }
-
-    fn value<'f>(&self, fields: &MappingReader<'f>) -> Option<&'f SourceNode> {
-        let node = fields.any(&["value", "criteria", "rubrics"])?;
-        // A mapping may hold the list one level further down.
-        let inner = ["criteria", "rubrics"]
-            .iter()
-            .find_map(|text| node.get(text))
-            .filter(|node| node.list().is_some());
-        Some(inner.unwrap_or(node))
-    }
-
-    /// One text with `score_ranges` next to it.
-    fn read_ranged_question(&self, fields: &MappingReader<'_>) -> Option<CriterionKind> {
-        fields
-            .get("score_ranges")
-            .and_then(|node| read_score_ranges(self.cx, node))
-            .map(|ranges| CriterionKind::Question(Scale::Ranges(ranges)))
-    }
-
-    fn text_of(&mut self, fields: &MappingReader<'_>, kind: &str) -> String {
-        if kind == CONVERSATION_RELEVANCE {
-            return "Every reply of the assistant is relevant to the conversation before it.".to_owned();
-        }
-        let text = self.value_text(fields, kind);
-        match self.own_prompt.take() {
-            Some(prompt) if fields.any(&["value", "criteria", "rubrics"]).is_some() => {
-                format!("{prompt}\n\n{text}")
-            }
-            Some(prompt) => prompt,
-            None => text,
-        }
-    }
-
-    fn value_text(&self, fields: &MappingReader<'_>, kind: &str) -> String {
-        match self.value(fields) {
-            Some(node) if node.text().is_some() => {
-                self.cx.template(node, "value").unwrap_or_else(|| UNREADABLE.to_owned())
-            }
-            Some(node) => pretty(&self.cx.json(node)),
-            None if self.asserted.prompt.is_none() && !self.rules.has_prompt => PLAIN_RUBRIC.to_owned(),
-            None => format!("As the prompt of this {kind} says."),
-        }
-    }
-
-    /// One rubric item: a string, or a mapping with an outcome.
-    fn item(&mut self, node: &SourceNode, number: usize) -> Option<Criterion> {
-        let cx = self.cx;
-        let auto = format!("rubric-{number}");
-        let checklist = |id: String, text: String| {
-            let mut criterion = Criterion::new(id, text, CriterionKind::Question(Scale::Binary));
-            criterion.required = true;
-            criterion
-        };
-        if node.text().is_some() {
-            let text = cx.template(node, "assert").unwrap_or_else(|| UNREADABLE.to_owned());
-            return Some(checklist(self.ids.fresh(&auto), text));
-        }
-        let fields = MappingReader::new(cx, node, "rubric item")?;
-        let outcome =
-            fields.any(&["outcome", "criteria", "description"]).and_then(|node| cx.template(node, "outcome"));
-        let scale = fields.get("score_ranges").map(|node| read_score_ranges(cx, node));
-        if outcome.is_none() && scale.is_none() {
-            fields.missing("outcome");
-        }
-        let written = fields.name("id");
-        if let Some(id) = &written {
-            self.ids.take(id);
-        }
-        let id = written.unwrap_or_else(|| self.ids.fresh(&auto));
-        let mut criterion = checklist(id.clone(), outcome.unwrap_or(id));
-        if let Some(Some(ranges)) = scale {
-            criterion.ask = CriterionKind::Question(Scale::Ranges(ranges));
-        }
-        criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
-        // A range of points gates by its `min_score` alone.
-        criterion.required = fields.bool("required").unwrap_or(!fields.has("score_ranges"));
-        criterion.operator = fields.word("operator", &Operator::ALL);
-        // The score at which the criterion passes, and a gate of its own.
-        criterion.min_score = fields.number_in("min_score", 0.0..=1.0);
-        let old = fields.integer("required_min_score", 0..=10).map(|integer| integer as f64 / 10.0);
-        criterion.min_score = criterion.min_score.or(old);
-        criterion.threshold = criterion.min_score;
-        fields.finish();
-        Some(criterion)
-    }
-}
-
-/// A number as a file has it: a whole one without a fraction, so that converted suites are the same.
-fn read_back(number: f64) -> Json {
-    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
-    if is_whole { Json::from(number as i64) } else { Json::from(number) }
-}
-
-/// Checks that hold or do not hold.
-const YES_OR_NO: [&str; 20] = [
-    "equals",
-    "contains",
-    "icontains",
-    "contains-any",
-    "contains-all",
-    "icontains-any",
-    "icontains-all",
-    "starts-with",
-    "ends-with",
-    "regex",
-    "is-json",
-    "contains-json",
-    "is-xml",
-    "contains-xml",
-    "is-sql",
-    "contains-sql",
-    "is-refusal",
-    "latency",
-    "cost",
-    "word-count",
-];
-
-fn is_yes_or_no(criterion: &Criterion) -> bool {
-    match &criterion.ask {
-        CriterionKind::Question(Scale::Binary) => true,
-        CriterionKind::Check(method) => YES_OR_NO.contains(&method.entry.name),
-        _ => false,
-    }
-}
-
-/// A program that would write the judge's prompt; where it is not there, that is the first thing to say.
-fn refuse_prompt_command(cx: &Context<'_>, node: &SourceNode) {
-    let words = node.get("command").and_then(SourceNode::list).unwrap_or_default();
-    let is_script = |word: &&SourceNode| {
-        let ends = |text: &str| OWN_ASSERTIONS.iter().any(|(end, _)| text.ends_with(&format!(".{end}")));
-        word.text().is_some_and(ends)
-    };
-    if let Some(script) = words.iter().find(is_script)
-        && cx.find(script.text().unwrap_or_default(), script.span).is_none()
-    {
-        return;
-    }
-    cx.report(
-        Diagnostic::error(Code::Unsupported, cx.head(node), "a prompt made by a command is not supported")
-            .note("AgentV starts the program for each answer; here the judge's prompt is a text")
-            .help("write the text under `prompt`, with `{{ response }}` and the like for what differs"),
-    );
 }
 
 /// The judge's prompts that assertions name, at any depth.
@@ -958,13 +583,4 @@ fn canonical_assertion_type(kind: &str) -> String {
         "similar:cosine" => "similar".to_owned(),
         _ => kind,
     }
-}
-
-/// Whether a mapping is one item of a rubric, not free-form data.
-fn is_item(node: &SourceNode) -> bool {
-    let has = |key: &str| node.get(key).is_some();
-    node.get("outcome").is_some_and(|node| node.text().is_some())
-        || has("score_ranges")
-        || (node.get("criteria").is_some_and(|node| node.text().is_some())
-            && ["id", "weight", "required", "min_score", "operator"].iter().any(|text| has(text)))
 }

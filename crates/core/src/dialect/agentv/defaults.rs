@@ -5,16 +5,14 @@ use serde_json::{Map, Value as Json};
 use super::assertion::AssertionRules;
 use super::prompt::{AgentvPrompt, prompts, read_input_messages, rewrite_old_variables};
 use super::target::{AgentvTarget, GraderSettings, read_agentv_targets, read_grader};
-use super::{
-    PassRule, SCORING_FUNCTION, TestRules, assert_nodes, read_agentv_workspace, report_ineffective_keys,
-    tools_of,
-};
+use super::workspace::AgentvWorkspace;
+use super::{PassRule, SCORING_FUNCTION, TestRules, assert_nodes, report_ineffective_keys, tools_of};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::{promptfoo, settings};
 use crate::source::{NodeEntry, NodeShape, SourceNode};
-use crate::suite::{Calls, Judge, Workspace};
+use crate::suite::{Calls, Judge};
 
 /// Keys whose files the settings of a project name.
 const PROJECT_KEYS: [&str; 3] = ["providers", "tests", "defaults"];
@@ -40,7 +38,7 @@ pub(super) struct AgentvTestDefaults<'a> {
     pub(super) grader: GraderSettings,
     pub(super) prompts: Vec<AgentvPrompt>,
     pub(super) targets: Vec<AgentvTarget>,
-    pub(super) workspace: Option<Workspace>,
+    pub(super) workspace: AgentvWorkspace,
     /// The system message of every conversation.
     pub(super) system: Option<String>,
     pub(super) input: Vec<Json>,
@@ -68,7 +66,7 @@ impl<'a> AgentvTestDefaults<'a> {
             grader: GraderSettings::default(),
             prompts: Vec::new(),
             targets: Vec::new(),
-            workspace: None,
+            workspace: AgentvWorkspace::default(),
             system: None,
             input: Vec::new(),
             input_files: Vec::new(),
@@ -90,7 +88,7 @@ impl<'a> AgentvTestDefaults<'a> {
                 .any(&["providers", "targets", "target"])
                 .map(|node| read_agentv_targets(cx, node, rules))
                 .unwrap_or_default(),
-            workspace: read_agentv_workspace(fields),
+            workspace: AgentvWorkspace::read(fields),
             input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
             is_project: rules == TestRules::Agentv
@@ -296,7 +294,8 @@ impl AgentvTestOptions {
         };
         fields.refuses_with(
             "storeOutputAs",
-            "promptfoo gives the answer to the tests after this one; here cases are independent",
+            "promptfoo fills the answer into the tests after this one, so that it runs them one after the other; here \
+             every case is run, repeated and resumed without the others",
             "write the answer into `vars` of those tests, or write the tests as one conversation",
         );
         if !is_promptfoo {

@@ -6,6 +6,7 @@ mod defaults;
 mod prompt;
 mod promptfoo_types;
 mod target;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -20,6 +21,7 @@ pub(super) use prompt::AgentvPrompt;
 use prompt::{FilledPrompt, read_agentv_candidate, rewrite_old_variables, with_vars};
 pub(super) use promptfoo_types::REFUSED_TYPES;
 use target::{AgentvTarget, TRANSFORM, add_transform, read_agentv_targets};
+use workspace::AgentvWorkspace;
 
 use super::context::Context;
 use super::fields::MappingReader;
@@ -28,7 +30,7 @@ use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, Suite, Workspace};
+use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, Suite};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
@@ -87,9 +89,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "env",
     "evaluator",
     "experiment",
-    "extensions",
-    "nunjucksFilters",
-    "nunjucks_filters",
     "on_dependency_failure",
     "outputPath",
     "output_path",
@@ -203,43 +202,38 @@ fn read_tests(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<Sour
 fn report_ineffective_keys(fields: &MappingReader<'_>) {
     fields.knows(&DESCRIPTIVE);
     fields.ignores(WITHOUT_EFFECT);
+    warn_extensions(fields);
     fields.refuses(UNSUPPORTED);
+    for key in ["nunjucksFilters", "nunjucks_filters"] {
+        fields.refuses_with(
+            key,
+            "the other tool runs these functions on the texts of prompts and assertions; here templates run no code",
+            "change the values with `transformVars`, or write them into `vars` as they should read",
+        );
+    }
+}
+
+/// Code of other tools that runs around the tests. That before them may change what is graded; many files only set up
+/// folders or accounts with it, so that it is not an error.
+fn warn_extensions(fields: &MappingReader<'_>) {
+    if !fields.takes("extensions") {
+        return;
+    }
+    let listed = fields.peek("extensions").and_then(SourceNode::list).unwrap_or_default();
+    let runs_after = |node: &SourceNode| {
+        node.text().is_some_and(|text| text.ends_with(":afterAll") || text.ends_with(":afterEach"))
+    };
+    let message = if listed.iter().all(runs_after) {
+        "`extensions` has no effect here"
+    } else {
+        "`extensions` is not run here: what it prepares before a test is missing, so that results may differ"
+    };
+    fields.cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span("extensions"), message));
 }
 
 fn assert_nodes<'a>(fields: &MappingReader<'a>) -> Vec<&'a SourceNode> {
     let node = fields.any(&["assert", "assertions", "evaluators"]);
     node.and_then(|node| fields.cx.list(node, "assert")).unwrap_or_default().iter().collect()
-}
-
-/// The folder whose copy an agent works in, under either of AgentV's names; hooks and pools have no effect here.
-fn read_agentv_workspace(fields: &MappingReader<'_>) -> Option<Workspace> {
-    let cx = fields.cx;
-    let (key, mut node) =
-        ["workspace", "environment"].into_iter().find_map(|key| Some((key, fields.get(key)?)))?;
-    let file = node.text().and_then(|text| text.strip_prefix("file://"));
-    let shared = file.filter(|path| path.ends_with(".yaml") || path.ends_with(".yml"));
-    let shared = shared.and_then(|path| cx.parse(cx.find(path, node.span)?));
-    node = shared.as_ref().unwrap_or(node);
-    if node.get("type").and_then(SourceNode::text).is_some_and(|kind| kind != "host") {
-        let message = format!("`{key}` in a container is not supported");
-        cx.report(Diagnostic::error(Code::Unsupported, fields.key_span(key), message));
-        return None;
-    }
-    let path = match node.map() {
-        Some(entries) => {
-            let own = ["template", "workdir", "type"];
-            for entry in entries.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
-                let message = format!("`{key}.{}` has no effect here", entry.key);
-                cx.report(Diagnostic::warning(Code::NoEffect, entry.key_span, message));
-            }
-            let path = node.get("template").or_else(|| node.get("workdir"));
-            // A folder that a command would have made is not there to be copied.
-            let is_made = node.get("setup").is_some() || node.get("repos").is_some();
-            path.filter(|_| !is_made).and_then(|node| cx.path(node, "template"))
-        }
-        None => cx.path(node, key),
-    };
-    Some(Workspace { path: path?, git: None })
 }
 
 fn read_agentv_case(
@@ -374,7 +368,7 @@ fn read_agentv_case(
         .get("tags")
         .and_then(Json::as_array)
         .map(|values| values.iter().filter_map(Json::as_str).map(str::to_owned).collect());
-    let own_workspace = read_agentv_workspace(&fields);
+    let own_workspace = AgentvWorkspace::read(&fields);
     // Everybody else gets them filled in.
     let runs_script = |agentv_target: &AgentvTarget| {
         (rules == TestRules::Promptfoo && agentv_target.target.is_program())
@@ -410,7 +404,7 @@ fn read_agentv_case(
             transform: options.transform.filter(|_| !has_targets),
             ..AgentSettings::default()
         },
-        workspace: own_workspace.or_else(|| defaults.workspace.clone()),
+        workspace: own_workspace.complete(&defaults.workspace),
         rubric,
         judge,
         matrix: CaseMatrix::default(),

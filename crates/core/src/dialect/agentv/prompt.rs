@@ -1,5 +1,6 @@
 //! What a test of AgentV or promptfoo asks: prompts, variables and messages.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -143,11 +144,11 @@ pub(super) fn with_vars(
     let inherited = defaults.vars.iter().filter(|entry| !own.iter().any(|mine| mine.key == entry.key));
     let vars: Vec<&NodeEntry> = own.iter().chain(inherited).collect();
     let Some(combinations) = combine_variables(cx, test, &vars, defaults) else { return Vec::new() };
-    let several = 1 < combinations.len();
+    let names = name_combinations(&combinations);
     combinations
         .into_iter()
-        .enumerate()
-        .map(|(at, mut vars)| {
+        .zip(names)
+        .map(|(mut vars, name)| {
             if is_promptfoo {
                 vars = promptfoo::settle_variables(cx, vars, transform_of(test, defaults));
             }
@@ -165,9 +166,40 @@ pub(super) fn with_vars(
                 let value = SourceNode::of_json(&Json::Object(vars), span);
                 entries.push(NodeEntry { key: "vars".to_owned(), key_span: span, value });
             }
-            (test, if several { format!(" [vars {}]", at + 1) } else { String::new() })
+            (test, name)
         })
         .collect()
+}
+
+/// Characters of a value that a name has room for.
+const MAX_NAMED_VALUE: usize = 30;
+
+/// What distinguishes the cases of one test: the values of the variables that differ, such as ` [German]`. If a value does
+/// not fit or two names are equal, the cases have numbers.
+fn name_combinations(combinations: &[Map<String, Json>]) -> Vec<String> {
+    let [first, _, ..] = combinations else { return vec![String::new(); combinations.len()] };
+    let differs = |key: &&String| combinations.iter().any(|vars| vars.get(*key) != first.get(*key));
+    let keys: Vec<&String> = first.keys().filter(differs).collect();
+    let name = |vars: &Map<String, Json>| {
+        let values: Option<Vec<String>> = keys.iter().map(|key| short_value_text(vars.get(*key)?)).collect();
+        Some(format!(" [{}]", values?.join(", ")))
+    };
+    let names: Option<Vec<String>> = combinations.iter().map(name).collect();
+    let is_unique = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let numbers = || (1..=combinations.len()).map(|n| format!(" [vars {n}]")).collect();
+    names.filter(is_unique).unwrap_or_else(numbers)
+}
+
+/// A value that fits into the name of a case.
+fn short_value_text(value: &Json) -> Option<String> {
+    let text = match value {
+        Json::String(text) => text.clone(),
+        Json::Number(number) => number.to_string(),
+        Json::Bool(is_true) => is_true.to_string(),
+        Json::Null | Json::Array(_) | Json::Object(_) => return None,
+    };
+    let is_plain = !text.contains(['[', ']', '{', '\n']) && !text.starts_with("file://");
+    (is_plain && (1..=MAX_NAMED_VALUE).contains(&text.chars().count())).then_some(text)
 }
 
 fn transform_of<'n>(test: &'n SourceNode, defaults: &'n AgentvTestDefaults<'_>) -> Option<&'n SourceNode> {

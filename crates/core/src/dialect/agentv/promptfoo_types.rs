@@ -9,7 +9,6 @@ pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
     ("perplexity-score", "no log-probabilities are recorded"),
     ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
     ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
-    ("meteor", "its score depends on a dictionary of synonyms; use `rouge-n`, `bleu` or `similar`"),
     ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
     ("similar:dot", "use `similar`, which takes the cosine"),
     ("similar:euclidean", "use `similar`, which takes the cosine"),
@@ -21,6 +20,7 @@ pub(super) const PROMPTFOO_MARKS: &[(&str, f64)] = &[
     ("rouge-n", 0.75),
     ("bleu", 0.5),
     ("gleu", 0.5),
+    ("meteor", 0.5),
     ("g-eval", 0.7),
     // Whatever the options say that an answer is worth, unless it is nothing.
     ("factuality", 1e-6),

@@ -197,7 +197,7 @@ fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, 
     let unused: Vec<&str> = config
         .keys()
         .map(String::as_str)
-        .filter(|key| !MODEL_SETTINGS.contains(key) && !key.starts_with("api"))
+        .filter(|key| !MODEL_SETTINGS.contains(key))
         // A target is told of tools; a judge has none.
         .filter(|key| whom == JUDGE || !TOOL_SETTINGS.contains(key))
         .collect();

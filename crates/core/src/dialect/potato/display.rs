@@ -104,22 +104,39 @@ fn turn_of_step(step: &TraceStep) -> Json {
     json!({ "speaker": speaker, "text": text })
 }
 
-/// Fields that are to be shown and that no row has: people would rate what they cannot see. Where traces are still to
-/// come, they may bring them.
+/// Fields that are to be shown and that no row has: people would rate what they cannot see. In Potato traces that
+/// arrive later may bring them; here none arrive, so that the field is left out.
 pub(super) fn check_shown_fields(
     cx: &Context<'_>,
     node: Option<&SourceNode>,
-    annotation: &AnnotationTask,
+    annotation: &mut AnnotationTask,
     comes_later: bool,
 ) {
+    if annotation.rows.is_empty() {
+        return;
+    }
+    let mut missing = Vec::new();
     for node in shown_names(node) {
         let name = node.text().unwrap_or_default();
-        if !annotation.rows.is_empty() && annotation.rows.iter().all(|row| !row.contains_key(name)) {
-            let message = format!("no row of the data has `{name}`, which is to be shown");
-            cx.report(match comes_later {
-                true => Diagnostic::warning(Code::UnknownName, node.span, message),
-                false => Diagnostic::error(Code::UnknownName, node.span, message),
-            });
+        if annotation.rows.iter().any(|row| row.contains_key(name)) {
+            continue;
+        }
+        missing.push(name);
+        let message = format!("no row of the data has `{name}`, which is to be shown");
+        cx.report(match comes_later {
+            true => Diagnostic::warning(Code::UnknownName, node.span, message).note(
+                "Potato waits for traces that have it; here no traces arrive, and the field is not shown",
+            ),
+            false => Diagnostic::error(Code::UnknownName, node.span, message),
+        });
+    }
+    if comes_later && let Some(Json::Array(fields)) = annotation.display.get_mut("fields") {
+        fields.retain(|field| {
+            let name = field.get("key").unwrap_or(field).as_str();
+            name.is_none_or(|name| !missing.contains(&name))
+        });
+        if fields.is_empty() {
+            annotation.display.remove("fields");
         }
     }
 }

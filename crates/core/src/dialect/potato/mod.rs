@@ -275,7 +275,7 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
     }
     fill_trace_fields(shown_as, &mut annotation);
     let comes_later = fields.has("trace_ingestion");
-    check_shown_fields(cx, shown_as, &annotation, comes_later);
+    check_shown_fields(cx, shown_as, &mut annotation, comes_later);
     read_quality_checks(&fields, &mut annotation);
     read_login_settings(&fields, &mut annotation);
     fields.ignores(WITHOUT_EFFECT);

@@ -1,0 +1,214 @@
+//! The single cases that one case stands for: rows, prompts, targets and judge models.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::row_template::rubric_templates;
+use super::{Case, CaseMatrix, CaseOrigin, CompactRow, DataRow, Judge, MatrixPrompt, Unfilled, fill};
+use crate::candidate::TraceSource;
+use crate::template::try_for_each_text;
+
+impl Case {
+    /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
+    pub fn expand(&self) -> Vec<CaseInstance> {
+        let rows: Vec<Option<(usize, &CompactRow)>> = match &self.data {
+            Some(data) => data.rows.iter().enumerate().map(Some).collect(),
+            None => vec![None],
+        };
+        let template = Arc::new(self.without_data());
+        // What is given needs nobody to produce it.
+        let n_targets = if self.candidate.is_given() { 0 } else { self.targets.len() };
+        let mut cells = Vec::new();
+        for row in rows {
+            for prompt in axis(self.matrix.prompts.len()) {
+                for target in axis(n_targets) {
+                    for model in axis(self.matrix.models.len()) {
+                        let row = row.map(|(at, row)| InstanceRow {
+                            at,
+                            row: row.clone(),
+                            file: self.data.as_ref().and_then(|data| data.file_of(at)).cloned(),
+                        });
+                        cells.push(CaseInstance {
+                            template: Arc::clone(&template),
+                            row,
+                            prompt,
+                            target,
+                            model,
+                        });
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    /// The rows stay behind: copying them into every case would cost the square of their number.
+    fn without_data(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            origin: self.origin.clone(),
+            description: self.description.clone(),
+            tags: self.tags.clone(),
+            metadata: self.metadata.clone(),
+            candidate: self.candidate.clone(),
+            server: self.server.clone(),
+            targets: self.targets.clone(),
+            agent: self.agent.clone(),
+            workspace: self.workspace.clone(),
+            rubric: Arc::clone(&self.rubric),
+            judge: self.judge.clone(),
+            matrix: self.matrix.clone(),
+            data: None,
+            labels: self.labels.clone(),
+            repeat: self.repeat,
+        }
+    }
+
+    /// Texts of the rubric that rows fill in when a judge is asked.
+    pub fn templates(&self) -> Vec<&str> {
+        rubric_templates(&self.rubric)
+    }
+
+    /// The case as its row makes it.
+    fn fill_from_row(&self, row: Option<&DataRow>) -> Result<Self, Unfilled> {
+        let mut case = self.clone();
+        case.try_for_each_template(&mut |text| {
+            if text.contains("{{") {
+                *text = fill(text, row)?;
+            }
+            Ok(())
+        })?;
+        Ok(case)
+    }
+
+    /// Calls `each` with every text of its own in which rows fill in names; the first error ends it.
+    pub(crate) fn try_for_each_template<E>(
+        &mut self,
+        each: &mut impl FnMut(&mut String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let candidate = &mut self.candidate;
+        let single =
+            [&mut candidate.input, &mut candidate.response, &mut candidate.diff].into_iter().flatten();
+        let prompts = self.matrix.prompts.iter_mut().map(|prompt| &mut prompt.text);
+        let lists = candidate.context.iter_mut().chain(prompts).chain([&mut self.name]);
+        single.chain(lists).try_for_each(&mut *each)?;
+        for value in candidate.messages.iter_mut().chain(&mut candidate.expected) {
+            try_for_each_text(value, each)?;
+        }
+        match &mut candidate.trace {
+            Some(TraceSource::File(path)) => each(path),
+            Some(TraceSource::Inline(value)) => try_for_each_text(value, each),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A case that stands for itself alone. What it says is filled in when it is asked for, so that a plan of
+/// many rows holds no more than the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseInstance {
+    template: Arc<Case>,
+    row: Option<InstanceRow>,
+    prompt: Option<usize>,
+    target: Option<usize>,
+    model: Option<usize>,
+}
+
+/// The row of a case.
+#[derive(Debug, Clone)]
+struct InstanceRow {
+    /// Which row, from 0.
+    at: usize,
+    row: CompactRow,
+    /// The data file that holds it.
+    file: Option<Arc<str>>,
+}
+
+/// Equal rows are equal whatever file they are from.
+impl PartialEq for InstanceRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at && self.row == other.row
+    }
+}
+
+impl CaseInstance {
+    /// A case without rows or axes.
+    pub fn alone(case: Case) -> Self {
+        Self { template: Arc::new(case), row: None, prompt: None, target: None, model: None }
+    }
+
+    /// The case with everything filled in.
+    pub fn case(&self) -> Result<Case, Unfilled> {
+        let mut case = self.template.fill_from_row(self.row().as_ref())?;
+        if let Some(row) = &self.row {
+            case.name = format!("{} [row {}]", case.name, row.at + 1);
+        }
+        if let Some(at) = self.prompt {
+            let MatrixPrompt { label, text } = case.matrix.prompts.swap_remove(at);
+            case.candidate.set_prompt(text);
+            let name = label.clone().unwrap_or_else(|| format!("prompt {}", at + 1));
+            case.name = format!("{} [{name}]", case.name);
+            let shown = label.map_or_else(|| Value::from(at + 1), Value::from);
+            case.metadata.entry("prompt").or_insert(shown);
+        }
+        let several = 1 < case.targets.len();
+        case.targets = self.target.map(|at| case.targets.swap_remove(at)).into_iter().collect();
+        if let Some(target) = case.targets.first().filter(|_| several) {
+            case.name = format!("{} [{}]", case.name, target.name());
+        }
+        if let Some(at) = self.model {
+            let model = case.matrix.models.swap_remove(at);
+            case.name = format!("{} [{model}]", case.name);
+            // A live run without a model of its own is the judge's.
+            if case.server.is_some() {
+                case.agent.model.get_or_insert_with(|| model.clone());
+            }
+            case.judge.model = Some(model);
+        }
+        case.matrix = CaseMatrix::default();
+        Ok(case)
+    }
+
+    /// What does not change from row to row: rubric, judge, labels, limits.
+    pub fn template(&self) -> &Case {
+        &self.template
+    }
+
+    /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
+    pub fn row(&self) -> Option<DataRow> {
+        self.row.as_ref().map(|instance| instance.row.read())
+    }
+
+    /// Which row it is, from 1.
+    pub fn row_number(&self) -> Option<usize> {
+        self.row.as_ref().map(|instance| instance.at + 1)
+    }
+
+    /// Where the case is written: its row in a data file, or else its entry in the suite.
+    pub fn origin(&self) -> Option<CaseOrigin> {
+        let of_row = self.row.as_ref().and_then(|instance| {
+            let file = instance.file.as_ref()?.to_string();
+            Some(CaseOrigin { file, line: instance.row.line })
+        });
+        of_row.or_else(|| self.template.origin.clone())
+    }
+
+    /// Who judges it.
+    pub fn judge(&self) -> Judge {
+        let model = self.model.map(|index| self.template.matrix.models[index].clone());
+        Judge { model: model.or_else(|| self.template.judge.model.clone()), ..self.template.judge.clone() }
+    }
+
+    /// The same for all that do one task: rows and judges differ, targets and prompts need not.
+    pub fn task(&self) -> String {
+        let row = self.row.as_ref().map_or(0, |instance| instance.at);
+        let model = self.model.map_or("", |index| &self.template.matrix.models[index]);
+        format!("{} {row} {model}", self.template.name)
+    }
+}
+
+/// The places of an axis; an empty one has one.
+fn axis(n: usize) -> Vec<Option<usize>> {
+    if n == 0 { vec![None] } else { (0..n).map(Some).collect() }
+}

@@ -1,0 +1,68 @@
+//! Programs that prepare the copy of a workspace before an agent works in it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jurist_core::suite::{Case, SetupProgram};
+use serde_json::json;
+use tokio::process::Command;
+
+use super::process::describe_program_failure;
+use super::{AgentRunError, TrialIdentity, prompt_text};
+use crate::environment::harmless_variables;
+use crate::program::run_program;
+
+/// Seconds for one program, unless the file says otherwise.
+const SETUP_TIMEOUT: f64 = 300.0;
+
+/// The folders that a setup program knows.
+pub(super) struct SetupFolders<'a> {
+    /// The copy of the workspace.
+    pub(super) workspace: &'a Path,
+    /// The folder of the suite.
+    pub(super) suite: &'a Path,
+}
+
+impl SetupFolders<'_> {
+    /// What a program reads on its standard input: the keys that AgentV gives to its hooks and environments.
+    pub(super) fn describe_run(&self, case: &Case, which: TrialIdentity<'_>) -> String {
+        let workspace = self.workspace.to_string_lossy();
+        // Each copy has a temporary folder of its own, with a name of its own.
+        let run = self.workspace.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let input = Some(prompt_text(&case.candidate)).filter(|input| !input.is_empty());
+        let metadata = Some(&case.metadata).filter(|metadata| !metadata.is_empty());
+        json!({
+            "workspace_path": workspace,
+            "suite_path": self.suite.to_string_lossy(),
+            "test_id": which.name,
+            "eval_run_id": run,
+            "case_input": input,
+            "case_metadata": metadata,
+            "environment": { "type": "host", "workdir": workspace },
+        })
+        .to_string()
+    }
+
+    /// Runs a program to its end; what it prints is not kept.
+    pub(super) async fn run(&self, program: &SetupProgram, input: &str) -> Result<(), AgentRunError> {
+        let what = program.describe();
+        let (workspace, suite) = (self.workspace.to_string_lossy(), self.suite.to_string_lossy());
+        let fill = |text: &String| SetupProgram::fill_folders(text, &workspace, &suite);
+        let words: Vec<String> = program.command.iter().map(fill).collect();
+        let [name, arguments @ ..] = words.as_slice() else {
+            return Err(AgentRunError::unreachable(format!("{what} is empty")));
+        };
+        let folder = match &program.cwd {
+            Some(cwd) => self.suite.join(fill(cwd)),
+            None => self.workspace.to_owned(),
+        };
+        // Where a relative program is looked up depends on the system, unless its path is given in full.
+        let is_path = Path::new(name).components().count() != 1 || name.starts_with('.');
+        let mut process = if is_path { Command::new(folder.join(name)) } else { Command::new(name) };
+        process.args(arguments).current_dir(&folder).env_clear().envs(harmless_variables());
+        process.env("JURIST_WORKSPACE", self.workspace).env("AGENTV_ENVIRONMENT_WORKDIR", self.workspace);
+        let time = Duration::from_secs_f64(program.timeout.unwrap_or(SETUP_TIMEOUT));
+        let done = run_program(process, Some(input.as_bytes()), time).await;
+        done.map(drop).map_err(|error| describe_program_failure(&what, &error))
+    }
+}

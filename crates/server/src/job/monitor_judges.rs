@@ -1,0 +1,62 @@
+//! The judges of a monitor, as this machine's settings resolve them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jurist_core::suite::{Calls, Judge, Monitor};
+use jurist_engine::embed::Embedders;
+pub use jurist_engine::judge::ResolvedJudges;
+use jurist_engine::model::resolve::Resolver;
+
+use super::{Work, WorkRefusal};
+
+/// Seconds for one call of a monitor's judge by default. A call that times out is made once more, so a trace whose
+/// judge hangs is pending for two minutes and a little.
+const TIMEOUT: f64 = 60.0;
+
+/// Resolves the judges of a monitor with this machine's settings.
+pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<ResolvedJudges>, WorkRefusal> {
+    if let Some(program) = monitor.judges.iter().find(|judge| judge.starts_with("command:"))
+        && !work.allow_commands
+    {
+        return Err(WorkRefusal::NotAllowed(format!("`{program}` is a program as judge")));
+    }
+    if let Some(it) = monitor.rubric.external_checks().next() {
+        let why = format!(
+            "`{}` is decided by {}, and a monitor runs no programs",
+            it.criterion.id,
+            it.check.describe()
+        );
+        return Err(WorkRefusal::Wrong(why));
+    }
+    if let Some(it) = monitor.rubric.max_scores().next() {
+        let why = format!(
+            "`{}` compares the outputs of one case, and a monitor looks at one trace",
+            it.criterion.id
+        );
+        return Err(WorkRefusal::Wrong(why));
+    }
+    if let Some(model) = monitor.rubric.embedding_models().find(|model| model.base_url.is_some()) {
+        let why = format!(
+            "the embedding model `{}` has a `base_url`, and a monitor uses the addresses of the server's settings",
+            model.name
+        );
+        return Err(WorkRefusal::Wrong(why));
+    }
+    let environment = work.environment.clone();
+    let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
+    let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
+    let names: Vec<Option<String>> = match monitor.judges.as_slice() {
+        [] => vec![None],
+        several => several.iter().cloned().map(Some).collect(),
+    };
+    let bench = |model: Option<String>| {
+        let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
+        let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
+        judge.timeout = judge.timeout.or(Some(TIMEOUT));
+        let mut bench = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
+        bench.transcript = true;
+        Ok(bench)
+    };
+    names.into_iter().map(bench).collect()
+}

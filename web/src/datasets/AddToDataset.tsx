@@ -1,0 +1,151 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Problem } from "../api/client";
+import { useProject } from "../api/session";
+import { verdictsQuery } from "../grades/queries";
+import { rubricsQuery, versionQuery } from "../rubrics/queries";
+import { traceQuery } from "../traces/queries";
+import { Dialog } from "../ui/Dialog";
+import { Field, Select } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
+import { count, plural } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import {
+  buildEntry,
+  type CaseSource,
+  describeWritten,
+  FIRST_NAME,
+  failedRubric,
+  MOST_TRACES,
+  preselectDataset,
+  recordOfItem,
+} from "./datasetChoice";
+import { addDataset, addDatasetVersion, datasetsQuery, refreshDataset } from "./queries";
+import type { Dataset } from "./types";
+
+type AddToDatasetProps = { source: CaseSource; onClose: () => void };
+
+/** The dataset that was chosen last in a project. */
+const lastKey = (project: string): string => `jurist.dataset.${project}`;
+
+/** Adds traces or an annotated item to a dataset, existing or new, with the rubric that grades them. */
+export function AddToDataset({ source, onClose }: AddToDatasetProps) {
+  const project = useProject();
+  const datasets = useQuery(datasetsQuery(project.id));
+  return (
+    <Dialog title={dialogTitle(source)} onClose={onClose}>
+      <Loaded query={datasets} what="datasets">
+        {(all) => <AddForm source={source} datasets={all} />}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function dialogTitle(source: CaseSource): string {
+  if (source.kind === "traces") return `Add ${plural(source.traces.length, "trace")} to a dataset`;
+  return source.kind === "filter" ? "Add the listed traces to a dataset" : "Add the item to a dataset";
+}
+
+/** A name that exists is taken as it is: an attempt that failed after this step can be repeated. */
+async function createDataset(project: string, name: string): Promise<string> {
+  try {
+    return (await addDataset(project, { name })).name;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 409) return name;
+    throw error;
+  }
+}
+
+function AddForm({ source, datasets }: { source: CaseSource; datasets: Dataset[] }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const rubrics = useQuery(rubricsQuery(project.id));
+  const [entered, bind] = useFields({
+    dataset: preselectDataset(datasets, localStorage.getItem(lastKey(project.id))),
+    name: datasets.length === 0 ? FIRST_NAME : "",
+    rubric: "",
+    note: "",
+  });
+  const automatic = useAutomaticRubric(source);
+  const isNew = entered.dataset === "";
+  /** Items that are stored traces are added as such, so that the case refers to its trace. */
+  const asEntrySource = async () => {
+    if (source.kind !== "item") return source;
+    const { candidate, item } = source;
+    try {
+      await queries.fetchQuery(traceQuery(project.id, candidate));
+      return { kind: "traces" as const, traces: [candidate] };
+    } catch (error) {
+      if (!(error instanceof Problem && [400, 404].includes(error.status))) throw error;
+      return { kind: "record" as const, record: recordOfItem(candidate, item) };
+    }
+  };
+  const adding = useMutation({
+    mutationFn: async () => {
+      const entry = buildEntry(await asEntrySource(), entered);
+      const name = isNew ? await createDataset(project.id, entered.name.trim()) : entered.dataset;
+      return { name, written: await addDatasetVersion(project.id, name, entry) };
+    },
+    onSuccess: async ({ name }) => {
+      localStorage.setItem(lastKey(project.id), name);
+      await refreshDataset(queries, project.id, name);
+    },
+  });
+  if (adding.data) {
+    const { name, written } = adding.data;
+    const words = describeWritten(written);
+    return (
+      <p role="status">
+        {words.charAt(0).toUpperCase() + words.slice(1)}:{" "}
+        <Link to="/p/$project/datasets/$dataset" params={{ project: project.name, dataset: name }}>
+          {name} v{written.version}
+        </Link>
+        .
+      </p>
+    );
+  }
+  const open = datasets.filter((dataset) => !dataset.archived);
+  return (
+    <Form asked={adding} does="Add" doing="Adding…">
+      <Select
+        label="Dataset"
+        options={[
+          ...open.map(({ name }) => ({ value: name, label: name })),
+          { value: "", label: "a new dataset" },
+        ]}
+        {...bind("dataset")}
+      />
+      {isNew && <Field label="Name" required maxLength={100} {...bind("name")} />}
+      <Select
+        label="Rubric"
+        hint="Runs of the dataset grade these cases by it."
+        options={[
+          { value: "", label: automatic },
+          ...(rubrics.data ?? [])
+            .filter((rubric) => !rubric.archived)
+            .map(({ name }) => ({ value: name, label: name })),
+        ]}
+        {...bind("rubric")}
+      />
+      <Field label="Note" maxLength={1000} placeholder="optional" {...bind("note")} />
+      {source.kind === "filter" && (
+        <p>Traces that match the filter, up to {count(MOST_TRACES)}, in the order of the list.</p>
+      )}
+    </Form>
+  );
+}
+
+/** In words: the rubric that the server takes where none is chosen. */
+function useAutomaticRubric(source: CaseSource): string {
+  const project = useProject();
+  const trace = source.kind === "traces" && source.traces.length === 1 ? source.traces[0] : undefined;
+  const verdicts = useQuery({ ...verdictsQuery(project.id, trace ?? ""), enabled: trace !== undefined });
+  const failed = failedRubric(verdicts.data?.items ?? []);
+  const version = useQuery({ ...versionQuery(project.id, failed ?? ""), enabled: failed !== undefined });
+  const rubrics = useQuery(rubricsQuery(project.id));
+  if (source.kind === "item") return "none";
+  if (trace === undefined) return "the rubric by which each trace failed";
+  if (verdicts.data && failed === undefined) return "none: no verdict of the trace is fail";
+  const name = rubrics.data?.find((rubric) => rubric.id === version.data?.rubric)?.name;
+  return name ? `${name}, by which the trace failed` : "the rubric by which the trace failed";
+}

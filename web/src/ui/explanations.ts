@@ -1,0 +1,50 @@
+// Explanations of figures that several pages show: one sentence, and a link into the book.
+import type { Explanation } from "./Term";
+
+export const SCORE: Explanation = {
+  about: "Weighted mean of the criteria of one trace or case, from 0 (worst) to 1 (best).",
+  entry: "score",
+};
+
+export const VERDICT: Explanation = {
+  about:
+    "Result of one trace or case: pass, fail, error (it could not be graded) or deferred (not graded yet).",
+  entry: "verdict",
+};
+
+export const ESTIMATED_SCORE: Explanation = {
+  about:
+    "Score of all finished traces of the last 30 days, estimated from the sampled ones, with its 95 % confidence interval. The dotted line is the pass mark.",
+  entry: "confidence-interval",
+};
+
+export const PASS_RATE: Explanation = {
+  about: "Estimated share of all traffic with the verdict pass, with its 95 % confidence interval.",
+  entry: "verdict",
+};
+
+export const JUDGE_ERROR_RATE: Explanation = {
+  about: "Share of sampled traces that the judge could not grade. A judge error is never counted as a score.",
+  book: "explanation/sampling.html#judge-errors",
+};
+
+export const DAILY_SCORES: Explanation = {
+  about:
+    "Mean score of each day with scored traces, the newest on the right. The height is scaled to the values of the line.",
+  book: "monitor.html#estimates-for-all-traffic",
+};
+
+export const N_SCORED: Explanation = {
+  about: "Number of traces with a score from this rubric version and judge.",
+  entry: "sample-rate",
+};
+
+export const SPENT: Explanation = {
+  about: "Cost of calls to models in this month. Months are months of UTC.",
+  book: "money.html#the-cap",
+};
+
+export const N_CALLS: Explanation = {
+  about: "Number of calls to models that were paid for; a retry is a call of its own.",
+  book: "money.html#the-cap",
+};
