@@ -28,6 +28,11 @@ pub enum Reached {
 }
 
 impl Reach {
+    /// The address of the database, where no server is named and the database does not exist yet.
+    pub fn missing_database(&self) -> Option<String> {
+        (self.server.is_none() && !self.place.exists()).then(|| self.place.url())
+    }
+
     pub async fn open(&self) -> anyhow::Result<Reached> {
         if let Some(url) = &self.server {
             let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));

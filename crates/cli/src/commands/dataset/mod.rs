@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jurist_core::dataset::DatasetReference;
 use jurist_core::quantity::plural;
-use jurist_engine::load;
-use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_engine::record_file::RecordFile;
 use jurist_server::datasets::{
     CaseDifferenceKind, DatasetExportFormat, DatasetVersionReceipt, DatasetVersionView, NewDatasetRequest,
@@ -18,10 +16,9 @@ use jurist_server::datasets::{
 use serde_json::Value as Json;
 
 use super::CommandOutcome;
+use super::connection::{Reach, Reached};
 use super::import::read_parquet_records;
 use super::judging::wait_for;
-use super::remote::Remote;
-use super::store::DatabaseArgs;
 use crate::render::{self, printable};
 pub use suite_data::{SuiteForRun, WantedSuite};
 use target::DatasetBackend;
@@ -46,16 +43,7 @@ Examples:
 A version never changes. Cases of one task are always in the same split.")]
 pub struct DatasetArgs {
     #[command(flatten)]
-    place: DatabaseArgs,
-    /// Use the API of this server instead of opening its database
-    #[arg(long, value_name = "URL", global = true, conflicts_with = "store")]
-    server: Option<String>,
-    /// API token with the scopes `read` and `write` [default: JURIST_TOKEN]
-    #[arg(long, value_name = "TOKEN", global = true)]
-    token: Option<String>,
-    /// Project name or id [default: the token's project, or `default`]
-    #[arg(long, value_name = "NAME", global = true)]
-    project: Option<String>,
+    reach: Reach,
     #[command(subcommand)]
     what: DatasetSubcommand,
 }
@@ -176,19 +164,16 @@ fn parse_case_limit(text: &str) -> Result<usize, String> {
 
 impl DatasetArgs {
     async fn target(&self) -> anyhow::Result<DatasetBackend> {
-        if let Some(url) = &self.server {
-            let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
-            let client = client(&NetworkOptions::default())?;
-            return Ok(DatasetBackend::Server(Remote::new(url, token, self.project.clone(), client)?));
-        }
-        anyhow::ensure!(self.token.is_none(), "--token needs --server");
-        if !self.place.exists() && !matches!(self.what, DatasetSubcommand::Add(_)) {
+        let is_new_allowed = matches!(self.what, DatasetSubcommand::Add(_));
+        if let Some(url) = self.reach.missing_database().filter(|_| !is_new_allowed) {
             anyhow::bail!(
-                "there is no database at `{}`; set the database with --store, or its server with --server",
-                self.place.url()
+                "there is no database at `{url}`; set the database with --store, or its server with --server"
             );
         }
-        DatasetBackend::open(&self.place, self.project.as_deref()).await
+        match self.reach.open().await? {
+            Reached::Store(store, project) => DatasetBackend::of_store(store, project),
+            Reached::Server(remote) => Ok(DatasetBackend::Server(remote)),
+        }
     }
 }
 

@@ -30,6 +30,10 @@ impl DatasetBackend {
     pub async fn open(place: &DatabaseArgs, project: Option<&str>) -> anyhow::Result<Self> {
         let store = place.open().await?;
         let project = project_of(&store, project).await?;
+        Self::of_store(store, project)
+    }
+
+    pub(super) fn of_store(store: Store, project: ProjectId) -> anyhow::Result<Self> {
         let redactor = Box::new(Redactor::new(load::secrets(), &load_current_settings()?.redact)?);
         Ok(Self::Store { store, project, redactor })
     }

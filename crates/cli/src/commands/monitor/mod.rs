@@ -17,8 +17,8 @@ use jurist_server::monitor::{NewComparison, NewRescore, Side};
 use jurist_store::Region;
 use jurist_store::decisions::DecisionState;
 
+use super::connection::Reach;
 use super::judging::wait_for;
-use super::store::DatabaseArgs;
 use super::{CommandOutcome, LoadingArgs};
 use crate::render::printable;
 use target::MonitorBackend;
@@ -37,16 +37,7 @@ Examples:
 `jurist serve` receives the traces, samples them and judges the sample.")]
 pub struct MonitorArgs {
     #[command(flatten)]
-    place: DatabaseArgs,
-    /// Use the API of this server instead of opening its database
-    #[arg(long, value_name = "URL", global = true, conflicts_with = "store")]
-    server: Option<String>,
-    /// API token with the scopes `read` and `write` [default: JURIST_TOKEN]
-    #[arg(long, value_name = "TOKEN", global = true)]
-    token: Option<String>,
-    /// Project name or id [default: the token's project, or `default`]
-    #[arg(long, value_name = "NAME", global = true)]
-    project: Option<String>,
+    reach: Reach,
     #[command(subcommand)]
     what: MonitorSubcommand,
 }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use jurist_core::grade::Time;
 use jurist_engine::load;
-use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_server::monitor::{
     self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, MonitorTrend, MonitorView,
     NewComparison, NewRescore, RescorePlan, RescoreView, TrafficWindow,
@@ -18,9 +17,9 @@ use serde_json::{Value as Json, json};
 
 use super::version_names::VersionNames;
 use super::{MonitorArgs, MonitorSubcommand, TrafficWindowArgs};
+use crate::commands::connection::Reached;
 use crate::commands::judge::load_current_settings;
 use crate::commands::remote::{Remote, encode_url_part};
-use crate::commands::store::project_of;
 use crate::render;
 
 /// Traces of a list.
@@ -36,14 +35,7 @@ pub enum MonitorBackend {
 
 impl MonitorArgs {
     pub(super) async fn target(&self) -> anyhow::Result<MonitorBackend> {
-        if let Some(url) = &self.server {
-            let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
-            let client = client(&NetworkOptions::default())?;
-            return Ok(MonitorBackend::Server(Remote::new(url, token, self.project.clone(), client)?));
-        }
-        anyhow::ensure!(self.token.is_none(), "--token needs --server");
-        if !self.place.exists() {
-            let url = self.place.url();
+        if let Some(url) = self.reach.missing_database() {
             let how = "set the database with --store, or its server with --server";
             anyhow::ensure!(
                 matches!(self.what, MonitorSubcommand::Apply { .. }),
@@ -51,6 +43,10 @@ impl MonitorArgs {
             );
             render::print_note(&format!("`{url}` is a new database; if this is a mistake, {how}"));
         }
+        let (store, project) = match self.reach.open().await? {
+            Reached::Store(store, project) => (store, project),
+            Reached::Server(remote) => return Ok(MonitorBackend::Server(remote)),
+        };
         let work = Work {
             settings: load_current_settings()?,
             environment: Environment::new(load::variables()),
@@ -58,9 +54,7 @@ impl MonitorArgs {
             allow_commands: true,
             ..Work::default()
         };
-        let app =
-            App::new(self.place.open().await?, ServerSettings { work, ..ServerSettings::default() }).await?;
-        let project = project_of(&app.store, self.project.as_deref()).await?;
+        let app = App::new(store, ServerSettings { work, ..ServerSettings::default() }).await?;
         Ok(MonitorBackend::Store { app, project })
     }
 }
