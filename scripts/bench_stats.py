@@ -69,7 +69,7 @@ def main(folder, jurist):
         if not isinstance(theirs, dict):
             print(f"{line} SKIPPED: {' '.join(theirs)}")
             continue
-        # Draws are by chance; the rest is the same number.
+        # Draws are random; the other figures are the same.
         near = 2e-3 if case.startswith("bootstrap") else 1e-9
         if abs(ours["result"] - theirs["result"]) > near:
             sys.exit(f"{case}: {ours['result']} is not {theirs['result']}")

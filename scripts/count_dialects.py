@@ -1,10 +1,13 @@
 """Counts which files of another tool load, by the reason why the others do not.
 
     python3 scripts/count_dialects.py FOLDER [--tool promptfoo|agentv|potato] [--part NAME]... [--jurist COMMAND] [--list]
+        [--convert]
 
 FOLDER holds a copy of the tool's repository or any files of it; nothing in it is changed.
 A variable of the environment that a file asks for is given a value, since its absence says nothing about the file.
 --part keeps the files below folders whose name begins so, such as the agent and classification examples of Potato.
+--convert also converts each file that loads and reads the result again: it must convert to the same text, and a suite
+must have the same plan. The converted file stands beside the original for that long.
 The last lines are the table of docs/dialects.md: refused files by reason, each file under its first reason.
 """
 
@@ -35,6 +38,7 @@ REASONS = [
     ("not of the tool", "judges without an id, which the tool refuses", r"has settings and no `id`"),
     ("not of the tool", "files that the copy does not have", r"^unreadable: .*there is no such file"),
     ("refused", "images, sound, video or documents as variables", r"is not text|it is not text"),
+    ("refused", "functions that may change the tests (`extensions`)", r"this entry of `extensions` is not supported"),
     ("refused", "repositories that are fetched", r"`(environment|workspace)\.repos` is not supported"),
     ("refused", "spans of a text", r"annotation type `(span|span_link|error_span|extractive_qa|coreference)`"),
     ("refused", "rankings", r"annotation type `(ranking|bws|card_sort|conjoint)`"),
@@ -67,8 +71,8 @@ def find_files(folder, tool, parts=()):
                 yield path
 
 
-def check(jurist, path, tool):
-    environment = dict(os.environ)
+def check(jurist, path, environment):
+    """Exit code and problems of a file; variables that it asks for are added to `environment`."""
     for _ in range(30):
         command = [jurist, "check", "--format", "json", "--allow-outside", path.name]
         done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True, timeout=60)
@@ -82,6 +86,34 @@ def check(jurist, path, tool):
             return done.returncode, problems
         environment.update({name: "x" for name in missing})
     return done.returncode, problems
+
+
+def find_difference(jurist, path, tool, environment):
+    """What a conversion changes; None if nothing."""
+
+    def run(*arguments):
+        command = [jurist, *arguments, "--allow-outside"]
+        return subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True, timeout=60)
+
+    first = run("convert", path.name)
+    if first.returncode:
+        return "cannot be converted: " + first.stderr.strip().split("\n")[0]
+    copy = path.with_name(f"{path.stem}-converted-by-jurist.yaml")
+    copy.write_text(first.stdout)
+    try:
+        second = run("convert", copy.name)
+        if second.stdout != first.stdout:
+            return "converts to another text the second time: " + second.stderr.strip().split("\n")[0]
+        if tool != "potato":
+            plans = [run("eval", name, "--explain") for name in (path.name, copy.name)]
+            # Lines of the file are other ones.
+            names = "|".join(map(re.escape, (path.name, copy.name)))
+            texts = {re.sub(rf"({names})(:\d+)*", "FILE", plan.stdout + plan.stderr) for plan in plans}
+            if 1 < len(texts):
+                return "has another plan"
+    finally:
+        copy.unlink()
+    return None
 
 
 def reason_of(problem):
@@ -114,17 +146,26 @@ def main():
     parser.add_argument("--part", action="append", default=[], help="only folders whose name begins so")
     parser.add_argument("--jurist", default="jurist")
     parser.add_argument("--list", action="store_true", help="print each file with its first problem")
+    parser.add_argument("--convert", action="store_true", help="compare each file that loads with its conversion")
     arguments = parser.parse_args()
     counts, reasons, warnings = collections.Counter(), collections.Counter(), collections.Counter()
     table = collections.Counter()
-    for path in find_files(arguments.folder, arguments.tool, arguments.part):
-        code, problems = check(arguments.jurist, path, arguments.tool)
+    n_same, changed = 0, []
+    for path in list(find_files(arguments.folder, arguments.tool, arguments.part)):
+        environment = dict(os.environ)
+        code, problems = check(arguments.jurist, path, environment)
         errors = [problem for problem in problems if problem["severity"] == "error"]
         state, reason = classify(code, errors, problems)
         counts[state] += 1
         table.update([(state, reason)] if reason else [])
         reasons.update({reason_of(problem) for problem in errors} or ({f"exit code {code}"} if code else set()))
         warnings.update({reason_of(problem) for problem in problems if problem["severity"] == "warning"})
+        if arguments.convert and state in ("silent", "warned"):
+            difference = find_difference(arguments.jurist, path, arguments.tool, environment)
+            if difference is None:
+                n_same += 1
+            else:
+                changed.append(f"{path.relative_to(arguments.folder)}: {difference}")
         if arguments.list:
             first = (errors or problems or [{"code": "", "message": ""}])[0]
             print(state, path.relative_to(arguments.folder), reason_of(first), sep="\t")
@@ -133,6 +174,9 @@ def main():
     share = 100 * loaded / own if own else 0
     print(f"{loaded} of {own} ({share:.0f} %) load and can be run, aside from red-team files, those bound to a vendor")
     print("and those that the tool itself would not run")
+    if arguments.convert:
+        print(f"{n_same} of {loaded} are the same after they are converted and read again")
+        print(*changed, sep="\n")
     for title, counted in (("files refused by reason", reasons), ("files warned about by reason", warnings)):
         print(f"\n{title}")
         for reason, n_files in counted.most_common():

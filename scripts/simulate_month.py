@@ -345,7 +345,7 @@ def fit_schema(schema, points, criterion=None):
 
 @dataclass
 class Month:
-    """What came out of one seed."""
+    """The results of one seed."""
 
     seed: int
     tickets: list[Ticket]
@@ -638,7 +638,7 @@ def read_options():
     parser.add_argument("--seeds", type=int, default=1, help="how many months are simulated, one after the other")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--sample-rate", type=float, default=0.3)
-    parser.add_argument("--settle", type=int, help="as `jurist serve --settle`; its default unless given")
+    parser.add_argument("--settle", type=int, help="as `jurist serve --settle` [default: that of the server]")
     parser.add_argument("--failure", choices=["nonsense", "status-500"], default="nonsense",
                         help="what the strict judge replies where it fails")
     for internal in ["--role", "--server", "--folder"]:

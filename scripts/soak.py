@@ -512,7 +512,7 @@ def read_options():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rate", type=float, default=5, help="traces a second")
     parser.add_argument("--annotators", type=int, default=4, help="people, each with an answer a second at most")
-    parser.add_argument("--kill-every", type=float, help="seconds; a thirtieth of the run unless given, at least 20")
+    parser.add_argument("--kill-every", type=float, help="seconds [default: a thirtieth of the run, at least 20]")
     parser.add_argument("--folder", default="target/soak", help="where the database and samples.csv go; emptied")
     parser.add_argument("--docs", action="store_true", help="put the report and the chart into docs/soak.md and docs/soak.svg")
     parser.add_argument("--seed", type=int, default=1)

@@ -8,15 +8,17 @@ import { ask } from "./watched";
 const RUN = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e";
 const RUBRIC = "r".repeat(64);
 
-/** The result of one place: two models for each question; the small one fails every fifth. */
+/** The result of one place: two models for each question; the small one fails every fifth, and both agree on every tenth. */
 function resultOf(place: number) {
   const [question, model] = [Math.floor(place / 2), place % 2 === 0 ? "small" : "large"];
   const isPassed = model === "large" || question % 5 !== 0;
   const name = `question ${question} [${model}]`;
   const score = isPassed ? 1 : 0;
+  const author = question % 10 === 2 ? "both models" : `the ${model} model`;
   const long = question === 1 ? ` ${"It goes through every step of the way. ".repeat(60)}The end.` : "";
   return {
     case: name,
+    parts: { written: `question ${question}`, variant: [model] },
     candidate: name,
     rubric: RUBRIC,
     spend: {},
@@ -29,7 +31,7 @@ function resultOf(place: number) {
         outcome: { kind: "scored", value: score, unit: score },
       },
     ],
-    material: { task: `Question ${question}?`, response: `Answer ${question} of the ${model} model.${long}` },
+    material: { task: `Question ${question}?`, response: `Answer ${question} of ${author}.${long}` },
   };
 }
 
@@ -77,6 +79,11 @@ test("ten thousand answers are read side by side, filtered and moved through by 
   await expect(second.getByText("The end.").first()).toBeVisible();
   await second.getByRole("button", { name: "Show less" }).click();
 
+  // A click makes its cell the current one: keys go on from there.
+  await second.getByText("Answer 1 of the small model.").first().click();
+  await page.keyboard.press("ArrowRight");
+  await expect(table.locator('[aria-current="true"]')).toContainText("Answer 1 of the large model.");
+
   // By wheel: rows far away are drawn with their answers, and those that were left are not kept.
   const pane = page.getByRole("group", { name: "Answers, scrolling" });
   await pane.evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
@@ -85,6 +92,9 @@ test("ten thousand answers are read side by side, filtered and moved through by 
 
   // By keyboard: to the last row, its second answer, and its scorecard.
   await pane.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("End");
   await expect(table.getByText("Answer 4999 of the small model.")).toBeVisible();
   await expect(page.getByText("question 4999", { exact: true }).first()).toBeVisible();
@@ -98,9 +108,18 @@ test("ten thousand answers are read side by side, filtered and moved through by 
 
   await page.goto(`${place.url}/p/default/runs/${RUN}?view=answers`);
   await page.getByRole("button", { name: "Verdicts differ 1,000" }).click();
-  await expect(page).toHaveURL(/only=differs/);
+  await expect(page).toHaveURL(/only=verdicts/);
   await expect(page.getByText("1,000 of 5,000 cases")).toBeVisible();
   await expect(table.getByRole("rowheader").nth(1)).toHaveText("question 5");
+
+  // Answers are compared by their text: both models pass question 3 with different answers, and agree on question 2.
+  await page.getByRole("button", { name: "Answers differ" }).click();
+  await expect(page).toHaveURL(/only=answers/);
+  await expect(page.getByText("4,500 of 5,000 cases")).toBeVisible();
+  await expect(table.getByRole("rowheader").nth(2)).toHaveText("question 3");
+  await page.getByRole("button", { name: "Answers differ 4,500" }).click();
+  await page.getByRole("button", { name: "Verdicts differ 1,000" }).click();
+
   await page.getByLabel("Find a case").fill("question 4995");
   await expect(page.getByText("1 of 5,000 cases")).toBeVisible();
   await page.getByLabel("Find a case").fill("no such case");
@@ -112,7 +131,7 @@ test("ten thousand answers are read side by side, filtered and moved through by 
   }
 });
 
-test("a thumb and a comment on a case are a label of its author, which can be changed and removed", async ({
+test("a verdict and a comment on a case are a label of its author, which can be changed and removed", async ({
   sound: page,
   place: start,
 }) => {
@@ -132,10 +151,15 @@ test("a thumb and a comment on a case are a label of its author, which can be ch
   expect(items).toMatchObject([{ place: 0, case: "question 0 [small]", is_passed: true, comment }]);
   expect(await faultsOf(page)).toEqual([]);
 
+  await page.getByText("Measure the agreement").click();
+  await expect(page.getByText(`jurist align --human ${RUN} --judge ${RUN}`)).toBeVisible();
+
   await page.reload();
   await expect(card.getByLabel("Comment")).toHaveValue(comment);
-  await own.getByRole("button", { name: "fail" }).click();
+  // By keyboard: the button keeps the focus after it is pressed.
+  await own.getByRole("button", { name: "fail" }).press("Enter");
   await expect(page.getByText("the verdict agrees with 1 of 1 label.")).toBeVisible();
+  await expect(own.getByRole("button", { name: "fail" })).toBeFocused();
   await page.getByRole("tab", { name: "Answers" }).click();
   await expect(page.getByRole("row", { name: /^question 0 / })).toContainText("people: 1 fail");
   await page.goto(`${place.url}/p/default/runs/${RUN}?case=0`);

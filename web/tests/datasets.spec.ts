@@ -1,4 +1,5 @@
 // Datasets: ten thousand cases, versions, and failures that become regression cases in two clicks.
+import { answered, NAME, task } from "./crowd";
 import { expect, faultsOf, type Place, test } from "./place";
 import { apply, ask, finish, MONITOR, settled } from "./watched";
 
@@ -124,22 +125,70 @@ test("a failed trace becomes a regression case with its rubric in two clicks", a
   expect(await faultsOf(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(dialog.getByRole("status")).toContainText("1 case added: regressions v1.");
+  await expect(dialog.getByRole("status")).toBeFocused();
   const { items } = await ask(place, "GET", "/datasets/regressions/cases");
   expect(items).toMatchObject([{ trace: "bad", rubric: { name: expect.any(String) } }]);
 
   // The dataset that was chosen before is preselected: on the list, for all traces of the filter.
   await page.goto(`${place.url}/p/default/traces?agent=desk`);
-  await page.getByRole("button", { name: "Add to dataset…" }).click();
-  const list = page.getByRole("dialog", { name: "Add the listed traces to a dataset" });
+  await page.getByRole("button", { name: "Add all matching to dataset…" }).click();
+  const list = page.getByRole("dialog", { name: "Add the matching traces to a dataset" });
   await expect(list.getByLabel("Dataset")).toHaveValue("regressions");
   await list.getByRole("button", { name: "Add", exact: true }).click();
   await expect(list.getByRole("status")).toContainText("1 case added, 1 already there: regressions v2.");
   await list.getByRole("link", { name: "regressions v2" }).click();
   await expect(page.getByRole("table", { name: "Cases" }).getByRole("rowheader")).toHaveCount(2);
 
+  // Selected traces have a button of their own.
+  await page.goto(`${place.url}/p/default/traces?agent=desk`);
+  await page.getByLabel("Select good").check();
+  await expect(page.getByRole("button", { name: "Add all matching to dataset…" })).toBeVisible();
+  await page.getByRole("button", { name: "Add selected to dataset…" }).click();
+  const selected = page.getByRole("dialog", { name: "Add 1 trace to a dataset" });
+  await selected.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(selected.getByRole("status")).toContainText("1 already there: regressions v2.");
+  await page.goto(`${place.url}/p/default/datasets/regressions`);
+  await expect(page.getByRole("table", { name: "Cases" }).getByRole("rowheader")).toHaveCount(2);
+
+  // By keyboard: the dialog of a case has the link to its trace.
+  await page.getByRole("group", { name: "Cases, scrolling" }).focus();
+  await page.keyboard.press("Enter");
+  const one = page.getByRole("dialog", { name: /^Case / });
+  await expect(one.getByRole("link", { name: /^trace / })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("group", { name: "Cases, scrolling" })).toBeFocused();
+
   // A case is removed from the newest version, and stays in the older ones.
-  await page.getByRole("table", { name: "Cases" }).getByRole("button").first().click();
+  await page.goto(`${place.url}/p/default/datasets/regressions?version=2`);
+  await page.getByRole("table", { name: "Cases" }).getByRole("rowheader").first().getByRole("button").click();
   await page.getByRole("button", { name: "Remove from the dataset" }).click();
   await expect(page.getByText("It stays in older versions.")).toBeVisible();
   await expect(page.getByRole("table", { name: "Cases" }).getByRole("rowheader")).toHaveCount(1);
+  await page.goto(`${place.url}/p/default/datasets/regressions?version=9`);
+  await expect(page.getByRole("heading", { name: "There is no version 9" })).toBeVisible();
+  await page.getByRole("button", { name: "Show the newest version" }).click();
+  await expect(page.getByRole("table", { name: "Cases" }).getByRole("rowheader")).toHaveCount(1);
+});
+
+test("the items of an annotation task become cases with the labels of people", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  const id = await task(place);
+  await answered(place, id, "Ana", () => 4);
+  await page.goto(`${place.url}/p/default/annotate/${id}/overview`);
+  await expect(page.getByRole("heading", { name: NAME })).toBeVisible();
+  await page.getByRole("button", { name: "Add to dataset…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add the items of the task to a dataset" });
+  await expect(dialog.getByLabel("Rubric").locator("option:checked")).toHaveText(
+    "the rubric of the task, if it has one",
+  );
+  expect(await faultsOf(page)).toEqual([]);
+  await dialog.getByLabel("Name").fill("reviewed");
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(dialog.getByRole("status")).toContainText(/^\d+ cases added: reviewed v1\.$/);
+  const { progress } = await ask(place, "GET", `/tasks/${id}`);
+  const { items } = await ask(place, "GET", "/datasets/reviewed/cases");
+  expect(items).toHaveLength(progress.n_items);
 });

@@ -96,6 +96,7 @@ test("who is told: addresses, a webhook whose secret is shown once, quiet hours,
   const place = await start({ workers: 0 });
   await page.goto(`${place.url}/p/default/alerts`);
   await expect(page.getByRole("heading", { name: "No alerts" })).toBeVisible();
+  await expect(page.getByText(/checked all monitors .* The next check is in \d+ min/)).toBeVisible();
   await page.getByRole("link", { name: "notifications" }).click();
   await expect(page.getByText("This server cannot send e-mail")).toBeVisible();
   await page.getByLabel("Recipients").selectOption("named");

@@ -1,29 +1,44 @@
 //! The `jurist` command as a library: `main` and the Python package start it here.
 //!
-//! One file per subcommand. [`library`] grades records for programs that hold them in memory.
+//! `commands` has one file per subcommand; the modules next to it have the code that
+//! several of them share. [`library`] grades records for programs that hold them in memory.
 
 mod book;
+mod build_details;
 mod commands;
+mod connection;
+mod database;
+mod grades;
+mod judging;
 pub mod library;
+mod logging;
+mod outcome;
 mod picture;
 mod render;
+mod reporting;
+mod running;
+mod runtime;
+mod stored_runs;
+mod suite_loading;
+mod worker_pool;
 
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction};
-use commands::{Cli, CommandOutcome};
+use commands::Cli;
+use outcome::CommandOutcome;
 
 /// Runs a command line, its program's name first, and gives the number that the process ends with.
 ///
 /// `None` takes the arguments of this process.
 pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
     if asks_build_details(arguments.as_deref()) {
-        return number_outcome(commands::print_build_details());
+        return number_outcome(build_details::print_build_details());
     }
     match Cli::parse_arguments(arguments) {
         Ok(cli) => number_outcome(cli.run()),
         Err(error) => {
-            // Help is asked for, and is no error; what cannot be printed is nobody's to read.
+            // Help is no error, and a closed output has no reader.
             let _ = error.print();
             u8::try_from(error.exit_code()).unwrap_or(2)
         }

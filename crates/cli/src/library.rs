@@ -13,8 +13,8 @@ pub use crate::commands::grade::record_grader::{
     run_embedding_check,
 };
 use crate::commands::stats::compute_problem_answer;
-use crate::commands::{ChosenRubric, RubricChoice, choose_suite_rubric};
 use crate::render::render_diagnostic;
+use crate::suite_loading::{ChosenRubric, RubricChoice, choose_suite_rubric};
 
 /// A valid rubric with its judges.
 #[derive(Debug, Clone)]

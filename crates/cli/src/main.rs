@@ -1,4 +1,4 @@
-//! The `jurist` command; the library beside it knows everything else.
+//! The `jurist` command; everything else is in the library of this crate.
 
 use std::process::ExitCode;
 

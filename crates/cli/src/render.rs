@@ -18,7 +18,7 @@ const WIDE: usize = 400;
 /// As many problems of one file as a person reads; the rest is counted.
 const SHOWN: usize = 50;
 
-/// Prints diagnostics the way compilers do: place, excerpt, what would have been right.
+/// Prints diagnostics the way compilers do: place, excerpt, suggested fix.
 pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
     let mut err = stderr();
     for diagnostic in diagnostics.iter().take(SHOWN) {
@@ -48,7 +48,7 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
         let group = Group::with_title(title).element(annotate_snippets::Origin::path(path));
         return Renderer::styled().render(&append_diagnostic_notes(group, diagnostic));
     }
-    let spans = diagnostic.also.iter().map(|also| also.0).chain([diagnostic.span]);
+    let spans = diagnostic.also.iter().map(|(span, _)| *span).chain([diagnostic.span]);
     let local: Vec<SourceSpan> = spans.filter(|span| span.file == diagnostic.span.file).collect();
     let first = local.iter().map(|source_span| source_span.start).min().unwrap_or(0);
     let last = local.iter().map(|source_span| source_span.start).max().unwrap_or(0);

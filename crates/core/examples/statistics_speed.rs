@@ -14,10 +14,10 @@ use std::time::Instant;
 
 use jurist_core::grade::ShortGrade;
 use jurist_core::rubric::Value;
-use jurist_core::stats::{
-    KappaWeights, Level, Pair, Preferred, Ratings, ScoreEntry, ScoreField, ScoreTable, Statistic, alpha,
-    bootstrap, cohen, estimate_strengths, find_score_warnings, measure_agreement,
-};
+use jurist_core::stats::agreement::{KappaWeights, Level, Ratings, alpha, cohen, measure_agreement};
+use jurist_core::stats::basics::{Statistic, bootstrap};
+use jurist_core::stats::ranking::{Pair, Preferred, estimate_strengths};
+use jurist_core::stats::summaries::{ScoreEntry, ScoreField, ScoreTable, find_score_warnings};
 
 /// Name, items, raters.
 const RATED: [(&str, usize, usize); 3] =
@@ -147,7 +147,7 @@ fn rank_lines(text: &str) -> Result<f64, Box<dyn Error>> {
 
 /// Of at least five runs, and as many as fit into a second.
 fn median(
-    mut work: impl FnMut() -> Result<f64, jurist_core::stats::Undefined>,
+    mut work: impl FnMut() -> Result<f64, jurist_core::stats::basics::Undefined>,
 ) -> Result<(f64, f64), Box<dyn Error>> {
     let (mut times, mut result, begin) = (Vec::new(), 0.0, Instant::now());
     while times.len() < 5 || begin.elapsed().as_secs_f64() < 1.0 {

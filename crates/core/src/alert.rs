@@ -1,14 +1,15 @@
-//! When somebody should be told, and what: pure decisions over figures that others have gathered.
+//! Whether an alert is raised or resolved, and its text: pure decisions over figures that callers gather.
 //!
-//! A cause is of a kind and about something, and holds or is over. Between the two there is a stretch where the
-//! figures do not say; what was said last stands, so that nobody is told the same thing twice.
+//! A cause is of a kind and about something, and holds or is over. Between the two there is a range where the
+//! figures do not decide; the last state stays, so that no one is notified twice of the same thing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::money::Cap;
 use crate::quantity::{Time, Usd, plural};
-use crate::stats::{FallEvidence, ProportionMethod, Traffic, proportion};
+use crate::stats::basics::{ProportionMethod, proportion};
+use crate::stats::monitoring::{FallEvidence, Traffic};
 use crate::suite::{AlertMetric, AlertRule, LimitDirection};
 
 /// Kinds of alerts.

@@ -2,14 +2,22 @@
 //!
 //! One table feeds the loader's checks, the help texts and the schema.
 
+mod check_name;
+
 use serde_json::{Map, Value};
 
+pub use self::check_name::{
+    BoundsCheckName, CallCheckName, CheckName, ExternalCheckName, JsonCheckName, OverlapCheckName,
+    SimilarityCheckName, SpanCheckName, TextCheckName,
+};
 use crate::source::Tree;
 use crate::template;
 
 /// A named way to grade and the parameters it takes.
 #[derive(Debug)]
 pub struct CatalogueEntry {
+    /// Which code decides it; `None` for a recipe, which a judge carries out.
+    pub check: Option<CheckName>,
     pub name: &'static str,
     pub help: &'static str,
     pub looks_at: GradedPart,
@@ -150,20 +158,44 @@ const fn also(param: Param, alias: &'static str) -> Param {
     Param { alias: Some(alias), ..param }
 }
 
-const fn on_response(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
-    CatalogueEntry { name, help, looks_at: GradedPart::Response, params }
+const fn on_response(
+    check: CheckName,
+    name: &'static str,
+    help: &'static str,
+    params: &'static [Param],
+) -> CatalogueEntry {
+    CatalogueEntry { check: Some(check), name, help, looks_at: GradedPart::Response, params }
 }
 
-const fn on_trace(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
-    CatalogueEntry { name, help, looks_at: GradedPart::Trace, params }
+const fn on_trace(
+    check: CheckName,
+    name: &'static str,
+    help: &'static str,
+    params: &'static [Param],
+) -> CatalogueEntry {
+    CatalogueEntry { check: Some(check), name, help, looks_at: GradedPart::Trace, params }
 }
 
-const fn on_measurements(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
-    CatalogueEntry { name, help, looks_at: GradedPart::Measurements, params }
+const fn on_measurements(
+    check: CheckName,
+    name: &'static str,
+    help: &'static str,
+    params: &'static [Param],
+) -> CatalogueEntry {
+    CatalogueEntry { check: Some(check), name, help, looks_at: GradedPart::Measurements, params }
 }
 
-const fn on_candidate(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
-    CatalogueEntry { name, help, looks_at: GradedPart::Candidate, params }
+const fn on_candidate(
+    check: CheckName,
+    name: &'static str,
+    help: &'static str,
+    params: &'static [Param],
+) -> CatalogueEntry {
+    CatalogueEntry { check: Some(check), name, help, looks_at: GradedPart::Candidate, params }
+}
+
+const fn recipe(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
+    CatalogueEntry { check: None, name, help, looks_at: GradedPart::Candidate, params }
 }
 
 const BOUNDS: &[Param] = &[may("min", ParamKind::Count), may("max", ParamKind::Count)];
@@ -222,11 +254,13 @@ const MATCH: ParamKind = ParamKind::OneOf(&["exact", "ignore", "subset", "supers
 /// Checks: decided by code, the same every time.
 pub const CHECKS: &[CatalogueEntry] = &[
     on_response(
+        CheckName::Text(TextCheckName::Equals),
         "equals",
         "the response is this text or this JSON value",
         &[need("value", ParamKind::Any), may("strip", ParamKind::Bool)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::Contains),
         "contains",
         "the text occurs in the response: `value` in the same case, `substring` or the reference in any case",
         &[
@@ -236,33 +270,49 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::Text(TextCheckName::ContainsAnyCase),
         "icontains",
         "the text occurs in the response, whatever its case",
         &[need("value", ParamKind::Text), may("scope", SCOPE)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::Any),
         "contains-any",
         "at least one of the texts occurs",
         &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::All),
         "contains-all",
         "all of the texts occur",
         &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::AnyOfAnyCase),
         "icontains-any",
         "at least one of the texts occurs, whatever its case",
         &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::AllOfAnyCase),
         "icontains-all",
         "all of the texts occur, whatever their case",
         &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
-    on_response("starts-with", "the response begins with the text", &[need("value", ParamKind::Text)]),
-    on_response("ends-with", "the response ends with the text", &[need("value", ParamKind::Text)]),
     on_response(
+        CheckName::Text(TextCheckName::StartsWith),
+        "starts-with",
+        "the response begins with the text",
+        &[need("value", ParamKind::Text)],
+    ),
+    on_response(
+        CheckName::Text(TextCheckName::EndsWith),
+        "ends-with",
+        "the response ends with the text",
+        &[need("value", ParamKind::Text)],
+    ),
+    on_response(
+        CheckName::Text(TextCheckName::Regex),
         "regex",
         "the pattern matches somewhere",
         &[
@@ -273,41 +323,49 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::Json(JsonCheckName::Is),
         "is-json",
         "the response is JSON, and fits the schema if one is given",
         &[may("value", ParamKind::Any)],
     ),
     on_response(
+        CheckName::Json(JsonCheckName::Contains),
         "contains-json",
         "the response contains a JSON value, which fits the schema if one is set",
         &[may("value", ParamKind::Any), may("scope", SCOPE)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::Levenshtein),
         "levenshtein",
         "the edit distance to the text is at most the threshold (5)",
         &[need("value", ParamKind::Text), may("threshold", ParamKind::Amount)],
     ),
     on_response(
+        CheckName::Similarity(SimilarityCheckName::Similar),
         "similar",
         "the meaning is close to the text, by embeddings (at least 0.75)",
         &[
             need("value", ParamKind::TextOrTexts),
-            may("threshold", ParamKind::Fraction),
+            may("threshold", ParamKind::Amount),
+            may("measure", ParamKind::OneOf(&["cosine", "dot", "euclidean"])),
             also(may("model_name", ParamKind::Text), "model"),
             may("base_url", ParamKind::Text),
         ],
     ),
     on_measurements(
+        CheckName::Bounds(BoundsCheckName::Latency),
         "latency",
         "the run took at most this many milliseconds",
         &[need("threshold", ParamKind::Amount)],
     ),
     on_measurements(
+        CheckName::Bounds(BoundsCheckName::Cost),
         "cost",
         "the run cost at most this many dollars",
         &[also(need("budget", ParamKind::Amount), "threshold")],
     ),
     on_measurements(
+        CheckName::Bounds(BoundsCheckName::TokenUsage),
         "token-usage",
         "the run used at most these numbers of tokens",
         &[
@@ -317,6 +375,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_measurements(
+        CheckName::Bounds(BoundsCheckName::ExecutionMetrics),
         "execution-metrics",
         "the run stayed within these bounds",
         &[
@@ -330,6 +389,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::FieldAccuracy,
         "field-accuracy",
         "fields of the JSON response agree with the expected ones",
         &[
@@ -349,6 +409,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_candidate(
+        CheckName::External(ExternalCheckName::Script),
         "script",
         "a program reads the case as JSON and answers with a score",
         &[
@@ -359,9 +420,20 @@ pub const CHECKS: &[CatalogueEntry] = &[
             may("env", ParamKind::TextOrTexts),
         ],
     ),
-    on_candidate("javascript", "a JavaScript expression or file, run by node", CODE),
-    on_candidate("python", "a Python expression or file, run by python3", CODE),
     on_candidate(
+        CheckName::External(ExternalCheckName::JavaScript),
+        "javascript",
+        "a JavaScript expression or file, run by node",
+        CODE,
+    ),
+    on_candidate(
+        CheckName::External(ExternalCheckName::Python),
+        "python",
+        "a Python expression or file, run by python3",
+        CODE,
+    ),
+    on_candidate(
+        CheckName::External(ExternalCheckName::Webhook),
         "webhook",
         "an HTTP service answers with a score",
         &[
@@ -372,6 +444,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_candidate(
+        CheckName::MaxScore,
         "max-score",
         "among the outputs of one case, this one scores highest",
         &[may(
@@ -384,26 +457,31 @@ pub const CHECKS: &[CatalogueEntry] = &[
         )],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::F1),
         "tool-call-f1",
         "F1 of the names of the tools called (at least 1)",
         &[need("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::WordCount),
         "word-count",
         "the response has this many words, or between min and max",
         &[need("value", ParamKind::OrShape(&ParamKind::Count, BOUNDS))],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::Used),
         "skill-used",
         "the agent used the skill",
         &[need("value", ParamKind::OrShape(&ParamKind::TextOrTexts, USED))],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::Used),
         "trajectory:tool-used",
         "the agent called the tool",
         &[need("value", ParamKind::OrShape(&ParamKind::TextOrTexts, USED))],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::ToolSequence),
         "trajectory:tool-sequence",
         "the agent called the tools in this order",
         &[need(
@@ -415,6 +493,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         )],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::ToolArguments),
         "trajectory:tool-args-match",
         "the agent called the tool with these arguments",
         &[need(
@@ -430,11 +509,13 @@ pub const CHECKS: &[CatalogueEntry] = &[
         )],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::StepCount),
         "trajectory:step-count",
         "the number of the agent's steps (tool calls, replies and reasoning texts) is within bounds",
         &[need("value", ParamKind::Shape(USED))],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::ToolTrajectory),
         "tool-trajectory",
         "the tool calls are the expected ones",
         &[
@@ -453,6 +534,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::TrajectoryMatch),
         "trajectory_match",
         "the tool calls compare with those of the reference",
         &[
@@ -464,11 +546,13 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::GraphTrajectory),
         "graph_trajectory",
         "the nodes that ran compare with those of the reference",
         &[may("mode", ParamKind::OneOf(&["strict", "unordered"]))],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::ToolUse),
         "tool_use",
         "the agent called the tool, perhaps with these arguments",
         &[
@@ -480,6 +564,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_trace(
+        CheckName::Calls(CallCheckName::ToolCallAccuracy),
         "tool_call_accuracy",
         "the share of the reference's tool calls that the agent made",
         &[
@@ -489,11 +574,13 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::Text(TextCheckName::ExactMatch),
         "exact_match",
         "the response is the reference",
         &[may("case_sensitive", ParamKind::Bool), may("strip", ParamKind::Bool)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::PythonRegex),
         "regex_match",
         "the pattern matches somewhere; flags are Python's bits",
         &[
@@ -503,8 +590,14 @@ pub const CHECKS: &[CatalogueEntry] = &[
             may("scope", SCOPE),
         ],
     ),
-    on_response("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
     on_response(
+        CheckName::Text(TextCheckName::EditDistance),
+        "edit_distance",
+        "1 minus the edit distance to the reference over the longer length",
+        &[],
+    ),
+    on_response(
+        CheckName::Overlap(OverlapCheckName::RougeN),
         "rouge-n",
         "share of the reference's n-grams that the response has (n = 1; recall, or the F measure)",
         &[
@@ -515,16 +608,19 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::Overlap(OverlapCheckName::Bleu),
         "bleu",
         "n-gram precision against the reference, up to four words, short answers penalised",
         &[may("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
+        CheckName::Overlap(OverlapCheckName::Gleu),
         "gleu",
         "share of runs of up to four words that the response and the reference have in common",
         &[may("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
+        CheckName::Overlap(OverlapCheckName::Meteor),
         "meteor",
         "words and English stems in common with the reference, other orders penalised; no synonyms",
         &[
@@ -536,37 +632,48 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::Xml { anywhere: false },
         "is-xml",
         "the response is well-formed XML, with these elements (paths such as `order.item`) if any are given",
         &[may("value", XML_ELEMENTS)],
     ),
     on_response(
+        CheckName::Xml { anywhere: true },
         "contains-xml",
         "the response contains a well-formed XML element, with these elements if any are given",
         &[may("value", XML_ELEMENTS)],
     ),
     on_response(
+        CheckName::Sql { anywhere: false },
         "is-sql",
         "the response is SQL of a database (MySQL), and names only what is allowed, if anything is",
         &[may("value", SQL_RULES)],
     ),
     on_response(
+        CheckName::Sql { anywhere: true },
         "contains-sql",
         "the response is such SQL, or has some in a code block",
         &[may("value", SQL_RULES)],
     ),
-    on_response("is-html", "the response is HTML: elements, and words only inside of them", &[]),
-    on_response("contains-html", "the response contains HTML", &[]),
-    on_response("is-refusal", "the response is empty or has a phrase of a refusal", &[]),
-    on_response("is-valid-openai-tools-call", TOOL_CALLS, TOOLS),
-    on_response("is-valid-openai-function-call", TOOL_CALLS, TOOLS),
-    on_response("is-valid-function-call", TOOL_CALLS, TOOLS),
+    on_response(
+        CheckName::Html { anywhere: false },
+        "is-html",
+        "the response is HTML: elements, and words only inside of them",
+        &[],
+    ),
+    on_response(CheckName::Html { anywhere: true }, "contains-html", "the response contains HTML", &[]),
+    on_response(CheckName::Refusal, "is-refusal", "the response is empty or has a phrase of a refusal", &[]),
+    on_response(CheckName::ToolCalls, "is-valid-openai-tools-call", TOOL_CALLS, TOOLS),
+    on_response(CheckName::ToolCalls, "is-valid-openai-function-call", TOOL_CALLS, TOOLS),
+    on_response(CheckName::ToolCalls, "is-valid-function-call", TOOL_CALLS, TOOLS),
     on_trace(
+        CheckName::Spans(SpanCheckName::FinishReason),
         "finish-reason",
         "the model stopped for this reason: stop, length, tool_calls or content_filter",
         &[need("value", ParamKind::Text)],
     ),
     on_trace(
+        CheckName::Spans(SpanCheckName::Count),
         "trace-span-count",
         "the number of OpenTelemetry spans with such a name is within bounds",
         &[need(
@@ -579,6 +686,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         )],
     ),
     on_trace(
+        CheckName::Spans(SpanCheckName::Duration),
         "trace-span-duration",
         "spans with such a name took at most this many milliseconds",
         &[need(
@@ -591,6 +699,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
         )],
     ),
     on_trace(
+        CheckName::Spans(SpanCheckName::Errors),
         "trace-error-spans",
         "at most this many spans with such a name failed (0)",
         &[may(
@@ -606,11 +715,13 @@ pub const CHECKS: &[CatalogueEntry] = &[
         )],
     ),
     on_response(
+        CheckName::Text(TextCheckName::NumericRange),
         "numeric-range",
         "the response is a number within bounds",
         &[may("min", ParamKind::Number), may("max", ParamKind::Number)],
     ),
     on_response(
+        CheckName::Text(TextCheckName::Length),
         "length",
         "the response is between min and max long, in characters, words or tokens",
         &[
@@ -620,17 +731,20 @@ pub const CHECKS: &[CatalogueEntry] = &[
         ],
     ),
     on_response(
+        CheckName::Json(JsonCheckName::Valid),
         "required-fields",
         "the response is a JSON object with these fields, none of them null",
         &[need("fields", ParamKind::TextOrTexts)],
     ),
-    on_response("json_valid", "the response is JSON", &[]),
+    on_response(CheckName::Json(JsonCheckName::Valid), "json_valid", "the response is JSON", &[]),
     on_response(
+        CheckName::Json(JsonCheckName::SchemaMatch),
         "json_schema_match",
         "the response is JSON that fits the schema",
         &[need("schema", ParamKind::Any)],
     ),
     on_response(
+        CheckName::Similarity(SimilarityCheckName::EmbeddingSimilarity),
         "embedding_similarity",
         "how close in meaning to the reference, by embeddings",
         &[also(may("model_name", ParamKind::Text), "model"), may("base_url", ParamKind::Text)],
@@ -639,73 +753,69 @@ pub const CHECKS: &[CatalogueEntry] = &[
 
 /// Recipes: named ways in which a judge grades.
 pub const RECIPES: &[CatalogueEntry] = &[
-    on_candidate("agent-rubric", "an agent grades against a text", &[need("value", ParamKind::Any)]),
-    on_candidate(
+    recipe("agent-rubric", "an agent grades against a text", &[need("value", ParamKind::Any)]),
+    recipe(
         "g-eval",
         "the judge derives steps from each text and follows them (at least 0.7)",
         &[need("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate(
+    recipe(
         "factuality",
         "the facts agree with the reference text",
         &[need("value", ParamKind::Text), may("scores", ParamKind::Shape(FACT_SCORES))],
     ),
-    on_candidate(
+    recipe(
         "model-graded-closedqa",
         "the response meets the text, yes or no",
         &[need("value", ParamKind::Text)],
     ),
-    on_candidate(
-        "answer-relevance",
-        "the response answers the question",
-        &[may("threshold", ParamKind::Fraction)],
-    ),
-    on_candidate(
+    recipe("answer-relevance", "the response answers the question", &[may("threshold", ParamKind::Fraction)]),
+    recipe(
         "context-faithfulness",
         "every claim is supported by the context",
         &[may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate(
+    recipe(
         "context-recall",
         "the context holds what the reference says",
         &[need("value", ParamKind::Text), may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate(
+    recipe(
         "context-relevance",
         "the context is relevant to the question",
         &[may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate(
+    recipe(
         "select-best",
         "among the outputs of one case, this one meets the text best",
         &[need("value", ParamKind::Text)],
     ),
-    on_candidate(
+    recipe(
         "trajectory:goal-success",
         "the run reached the goal",
         &[need("value", ParamKind::OrShape(&ParamKind::Text, &[need("goal", ParamKind::Text)]))],
     ),
-    on_candidate(
+    recipe(
         "llm_trajectory_judge",
         "the judge grades the run without a reference",
         &[may("prompt", ParamKind::Text), may("continuous", ParamKind::Bool)],
     ),
-    on_candidate(
+    recipe(
         "context_relevance",
         "the retrieved context is relevant to the question",
         &[may("question_key", ParamKind::Text), may("context_key", ParamKind::Text)],
     ),
-    on_candidate(
+    recipe(
         "groundedness",
         "the share of the answer's claims that the context supports",
         &[may("question_key", ParamKind::Text), may("context_key", ParamKind::Text)],
     ),
-    on_candidate(
+    recipe(
         "answer_relevance",
         "the answer addresses the question",
         &[may("question_key", ParamKind::Text), may("context_key", ParamKind::Text)],
     ),
-    on_candidate(
+    recipe(
         "agent_as_judge",
         "the share of requirements that the run meets, each with evidence",
         &[

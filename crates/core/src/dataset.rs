@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Number, Value as Json, json};
 
 use crate::candidate::{JudgeInput, RecordError, RecordField, RecordFields};
 use crate::dialect::DATASET_PREFIX;
@@ -28,6 +28,9 @@ const MAX_NAME: usize = 256;
 
 /// Letters of a title.
 const MAX_TITLE: usize = 200;
+
+/// Below it, each whole number is exact as a floating-point number.
+const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// The part of a dataset that a case belongs to. All cases of a task are in the same part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -191,8 +194,7 @@ impl SplitRule<'_> {
         }
         let material = JudgeInput::from_record(&record, &RecordKeys::default())?;
         let fields = RecordFields::read(&record);
-        let (id_name, id) = (fields.name(RecordField::Id), fields.non_null_value(RecordField::Id));
-        let own_key = id.map(|id| read_name(id_name.unwrap_or("id"), id)).transpose()?;
+        let own_key = read_own_key(&fields)?;
         let is_keyed = own_key.is_some();
         let key = own_key.unwrap_or_else(|| short_hash(&text));
         // Where `task` is what was asked, and not the name of a task with an input, it is the input.
@@ -210,6 +212,16 @@ impl SplitRule<'_> {
     }
 }
 
+/// The key that a record has by itself; a case without one gets a hash.
+pub fn read_record_key(record: &Json) -> Result<Option<String>, BadDatasetRecord> {
+    read_own_key(&RecordFields::read(record))
+}
+
+fn read_own_key(fields: &RecordFields<'_>) -> Result<Option<String>, BadDatasetRecord> {
+    let id = fields.non_null_value(RecordField::Id);
+    id.map(|id| read_name(fields.name(RecordField::Id).unwrap_or("id"), id)).transpose()
+}
+
 /// Spaces and letter case do not make another task.
 fn normalize_input(input: &str) -> String {
     input.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -222,11 +234,20 @@ fn short_hash(text: &str) -> String {
 fn read_name(field: &str, value: &Json) -> Result<String, BadDatasetRecord> {
     let name = match value {
         Json::String(text) => text.trim().to_owned(),
-        Json::Number(number) => number.to_string(),
+        Json::Number(number) => format_number_name(number),
         _ => String::new(),
     };
     let is_right = (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if is_right { Ok(name) } else { Err(BadDatasetRecord::Name(field.to_owned())) }
+}
+
+/// `7` and `7.0` are one name: a table may hold whole numbers as fractions, and a task must not change its split there.
+fn format_number_name(number: &Number) -> String {
+    let whole = number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < MAX_EXACT_FLOAT);
+    match whole.filter(|_| number.is_f64()) {
+        Some(value) => format!("{value:.0}"),
+        None => number.to_string(),
+    }
 }
 
 /// The beginning of a text, on one line.
@@ -359,6 +380,13 @@ mod tests {
         let case = RULE.build_case(named.clone()).unwrap();
         assert_eq!((case.key.as_str(), case.task.as_str()), ("7", "refunds"));
         assert_eq!((case.title.as_deref(), case.record), (Some("Refund?"), named));
+
+        // A table may hold whole numbers as fractions.
+        let whole = RULE.build_case(json!({ "id": 7, "task": 12, "input": "q" })).unwrap();
+        let fraction = RULE.build_case(json!({ "id": 7.0, "task": 12.0, "input": "q" })).unwrap();
+        assert_eq!((whole.key.as_str(), whole.task.as_str()), ("7", "12"));
+        assert_eq!((fraction.key, fraction.task, fraction.split), (whole.key, whole.task, whole.split));
+        assert_eq!(RULE.build_case(json!({ "id": 0.5, "input": "q" })).unwrap().key, "0.5");
 
         let plain = json!({ "input": "Can I  return it?", "output": "Yes." });
         let case = RULE.build_case(plain).unwrap();

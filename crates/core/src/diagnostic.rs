@@ -1,4 +1,4 @@
-//! What is wrong with a user's file, where, and what would have been right.
+//! Problems of a user's file, each with its place and a suggested fix.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Suggested fix.
     pub help: Option<String>,
-    /// Text that would have been right at `span`.
+    /// Suggested text in place of that at `span`.
     pub replacement: Option<String>,
 }
 

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::quantity::plural;
 use crate::rubric::{AnswerTarget, Criterion, CriterionKind, GraderKind, Graph, NodeAnswers, Rubric};
-use crate::suite::{Calls, Case, CaseInstance, Judge, Suite, Unfilled, fill};
+use crate::run::name_trial;
+use crate::suite::{Calls, Case, CaseInstance, CaseNameParts, Judge, NamedInstance, Suite, Unfilled, fill};
 
 pub use crate::run::CallRange;
 pub use crate::suite::next_time;
@@ -46,6 +47,10 @@ fn common_value<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> 
 pub struct PlanUnit {
     /// The case's name with its row, prompt, model and trial; unique in the plan.
     pub name: String,
+    /// The same without its trial.
+    pub base: String,
+    /// Parts of the name; `None` if the name is as it is written.
+    pub parts: Option<CaseNameParts>,
     pub cell: CaseInstance,
     /// From 1.
     pub trial: u32,
@@ -81,9 +86,7 @@ impl PlanUnit {
 
     /// What selects it: its own name, the name without its trial, and the name of its case as written.
     pub fn all_names(&self) -> [&str; 3] {
-        let without_trial = self.trial_if_repeated().and_then(|_| self.name.rsplit_once(" [trial "));
-        let without_trial = without_trial.map_or(self.name.as_str(), |(name, _)| name);
-        [&self.name, without_trial, &self.cell.template().name]
+        [&self.name, &self.base, &self.cell.template().name]
     }
 
     /// Its trial, where there are several.
@@ -126,21 +129,25 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
         let templates = case.templates();
         for cell in case.expand() {
             // Filled once to know its name, and that every field it names is there.
-            let filled = cell.case().and_then(|filled| {
+            let filled = cell.fill_named().and_then(|filled| {
                 if let Some(row) = cell.row().filter(|_| !templates.is_empty()) {
                     templates.iter().try_for_each(|text| fill(text, Some(&row)).map(drop))?;
                 }
                 Ok(filled)
             });
             let row = cell.row_number().unwrap_or_default();
-            let filled = filled.map_err(|error| NoPlan::Row { case: case.name.clone(), row, error })?;
+            let NamedInstance { case: filled, parts } =
+                filled.map_err(|error| NoPlan::Row { case: case.name.clone(), row, error })?;
+            let is_as_written = case.repeat <= 1 && filled.name == parts.written;
+            let parts = (!is_as_written).then_some(parts);
             let calls = estimate_judge_calls(&case.rubric, &filled.judge);
             for trial in 1..=case.repeat.max(1) {
                 let name = match case.repeat {
                     0 | 1 => filled.name.clone(),
-                    n => format!("{} [trial {trial} of {n}]", filled.name),
+                    n => name_trial(&filled.name, trial, n),
                 };
-                units.push(PlanUnit { name, cell: cell.clone(), trial, calls });
+                let (base, parts, cell) = (filled.name.clone(), parts.clone(), cell.clone());
+                units.push(PlanUnit { name, base, parts, cell, trial, calls });
             }
         }
     }
@@ -212,6 +219,8 @@ pub fn estimate_judge_calls(rubric: &Rubric, judge: &Judge) -> CallRange {
     let n_members = n_members(judge);
     let mut sum = CallRange::default();
     let mut n_plain = 0;
+    // Each judge is asked about its own criteria in one call.
+    let mut joint_judges = HashSet::new();
     visit_leaf_criteria(&rubric.criteria, false, &mut |criterion, may_skip| {
         let (least, most) = match &criterion.ask {
             _ if !criterion.by.contains(&GraderKind::Judge) => (0, 0),
@@ -219,6 +228,8 @@ pub fn estimate_judge_calls(rubric: &Rubric, judge: &Judge) -> CallRange {
             CriterionKind::Recipe(method) if method.entry.name == "g-eval" => (2, 2),
             CriterionKind::Question(_) if judge.calls == Some(Calls::PerRubric) => {
                 n_plain += 1;
+                let own = judge.criteria.get(&criterion.id);
+                joint_judges.insert(own.map(|own| (own.model.as_deref(), own.base_url.as_deref())));
                 (0, 0)
             }
             CriterionKind::Question(_) | CriterionKind::Recipe(_) => (1, 1),
@@ -227,7 +238,7 @@ pub fn estimate_judge_calls(rubric: &Rubric, judge: &Judge) -> CallRange {
         sum.least += if may_skip { 0 } else { least };
         sum.most += most;
     });
-    let together = u32::from(0 < n_plain);
+    let together = joint_judges.len() as u32;
     // Whoever is left out of a reply about all is asked about alone; a stronger judge is one more.
     let limit = (sum.most + together + n_plain) * TURNS;
     CallRange {
@@ -256,15 +267,15 @@ fn path_lengths(graph: &Graph) -> (u32, u32) {
         for (at, node) in graph.nodes.iter().enumerate() {
             let targets = match &node.answers {
                 NodeAnswers::YesNo { yes, no } => vec![yes, no],
-                NodeAnswers::Choices(choices) => choices.iter().map(|choice| &choice.1).collect(),
+                NodeAnswers::Choices(choices) => choices.iter().map(|(_, target)| target).collect(),
             };
             let below = targets.into_iter().map(|target| match target {
                 AnswerTarget::Leaf(_) => (0, 0),
                 AnswerTarget::Node(id) => graph.position(id).map_or((0, 0), |index| lengths[index]),
             });
             let below: Vec<(u32, u32)> = below.collect();
-            let least = below.iter().map(|below| below.0).min().unwrap_or(0);
-            let most = below.iter().map(|below| below.1).max().unwrap_or(0);
+            let least = below.iter().map(|(least, _)| *least).min().unwrap_or(0);
+            let most = below.iter().map(|(_, most)| *most).max().unwrap_or(0);
             lengths[at] = (1 + least, 1 + most);
         }
     }
@@ -340,6 +351,13 @@ evals:
         assert_eq!(named("one"), all[..2]);
         assert_eq!(named("one [trial 2 of 2]"), all[1..2]);
         assert_eq!(named("two [m2]"), all[3..]);
+        let units = plan_suite(&suite(SUITE), &CaseSelection::default()).unwrap().units;
+        let parts = |written: &str, variant: &[&str]| {
+            let variant = variant.iter().map(|part| (*part).to_owned()).collect();
+            Some(CaseNameParts { written: written.to_owned(), row: None, variant })
+        };
+        assert_eq!((&units[1].base, &units[1].parts), (&"one".to_owned(), &parts("one", &[])));
+        assert_eq!((&units[3].base, &units[3].parts), (&all[3].to_owned(), &parts("two", &["m2"])));
         let error = plan_suite(
             &suite(SUITE),
             &CaseSelection { filter: Some("nine".into()), ..CaseSelection::default() },
@@ -372,6 +390,9 @@ evals:
         assert_eq!(calls(&format!("rubric: {{{two}}}")), range(2, 2, 4));
         // About all at once; whoever is left out is asked about alone.
         assert_eq!(calls(&format!("rubric: {{{two}}}\njudge: {{calls: per_rubric}}")), range(1, 1, 6));
+        // Two judges are asked in one call each.
+        let by_two = "judge: {calls: per_rubric, criteria: {b: gpt-5}}";
+        assert_eq!(calls(&format!("rubric: {{{two}}}\n{by_two}")), range(2, 2, 8));
         let escalated = "judge: {calls: per_rubric, escalate: {to: gpt-5, margin: 0.1}}";
         assert_eq!(calls(&format!("rubric: {{{two}}}\n{escalated}")), range(1, 1, 12));
         let panel = "judge: {panel: [gpt-5, gpt-5-mini]}";

@@ -368,9 +368,8 @@ async fn run_contests(
         let candidates = present.iter().map(|(_, material)| *material).collect();
         let task = first.unit.cell.task();
         let about = (task.as_str(), text.as_str());
-        let compared =
-            compare_candidates(caller, &first.bench.members[0], candidates, about, false, first.bench.seed)
-                .await;
+        let judge = first.bench.judge_of(&criterion);
+        let compared = compare_candidates(caller, judge, candidates, about, false, first.bench.seed).await;
         let mut took =
             compared.as_ref().ok().map(|preference| (preference.spend, preference.exchanges.clone()));
         for (place, (at, _)) in present.iter().enumerate() {
@@ -518,6 +517,8 @@ fn build_ungraded_result(
         case: unit.name.clone(),
         origin: unit.cell.origin(),
         trial: unit.trial_if_repeated(),
+        base: unit.trial_if_repeated().map(|_| unit.base.clone()),
+        parts: unit.parts.clone(),
         candidate: unit.name.clone(),
         rubric: rubric.version().clone(),
         verdict,
@@ -540,6 +541,8 @@ fn build_case_result(
         case: unit.name.clone(),
         origin: unit.cell.origin(),
         trial: unit.trial_if_repeated(),
+        base: unit.trial_if_repeated().map(|_| unit.base.clone()),
+        parts: unit.parts.clone(),
         candidate: unit.name.clone(),
         rubric: unit.cell.template().rubric.version().clone(),
         verdict: combined_verdict(&decision),

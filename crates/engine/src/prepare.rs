@@ -34,13 +34,23 @@ impl RunRequest {
     /// The judge that a file states, as the request has it.
     pub fn judge(&self, stated: &Judge) -> Judge {
         let stated = match self.judge_model {
-            Some(_) => Judge { panel: Vec::new(), escalate: None, base_url: None, ..stated.clone() },
+            Some(_) => Judge {
+                panel: Vec::new(),
+                escalate: None,
+                base_url: None,
+                criteria: BTreeMap::new(),
+                ..stated.clone()
+            },
             None => stated.clone(),
         };
         let model = self.judge_model.clone().or(stated.model);
         let is_open = model.as_deref().is_none_or(|model| model == "auto");
         let model = if is_open { self.default_judge.clone().or(model) } else { model };
-        Judge { model, base_url: self.base_url.clone().or(stated.base_url), ..stated }
+        let mut judge = Judge { model, base_url: self.base_url.clone().or(stated.base_url), ..stated };
+        for own in judge.criteria.values_mut() {
+            own.base_url = self.base_url.clone().or_else(|| own.base_url.take());
+        }
+        judge
     }
 
     /// Applies the request to a case before it is planned.

@@ -95,7 +95,7 @@ def alignment(truth: Any, predicted: Any) -> dict[str, Any]:
 
 
 def calibration(scores: Any, labels: Any, bins: int | None = None) -> dict[str, Any]:
-    """How far a judge's scores are probabilities."""
+    """Calibration: whether a judge's scores are probabilities."""
     return _compute("calibration", scores=scores, labels=labels, bins=bins)
 
 

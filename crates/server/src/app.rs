@@ -14,7 +14,7 @@ use crate::credential::LockOut;
 use crate::ingest::{IngestAdmission, IngestLimits};
 use crate::job::Work;
 use crate::metrics::Metrics;
-use crate::monitor::Sequences;
+use crate::monitor::{AlertChecks, Sequences};
 use crate::run_comparisons::{ChangeCache, HistoryCache};
 use crate::work::WorkerContext;
 
@@ -42,6 +42,8 @@ pub struct AppState {
     pub changes: ChangeCache,
     /// Figures of the history of runs.
     pub history: HistoryCache,
+    /// Kept in memory: each server checks all monitors when it starts.
+    pub alert_checks: watch::Sender<AlertChecks>,
 }
 
 /// How the server was started.
@@ -126,6 +128,7 @@ impl App {
             sequences,
             changes: ChangeCache::default(),
             history: HistoryCache::default(),
+            alert_checks: watch::Sender::new(AlertChecks::default()),
         };
         Ok(Self(Arc::new(shared)))
     }

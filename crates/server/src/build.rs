@@ -2,7 +2,7 @@
 
 use crate::pages::{self, EmbeddedPages};
 
-/// What the build script knows. A text is empty where it was not told.
+/// Facts from the build script. A text is empty where the fact is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildFacts {
     pub commit: &'static str,

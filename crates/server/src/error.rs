@@ -13,7 +13,7 @@ use crate::request_id::RequestId;
 /// Why a request failed. The sender reads the text, so it contains no data of other projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApiError {
-    /// The request is wrong; the text says what would have been right.
+    /// The request is wrong; the text says how to correct it.
     Bad(String),
     /// The client is not authenticated.
     SignIn(String),

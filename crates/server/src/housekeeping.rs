@@ -9,7 +9,8 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::monitor::watch_monitors;
 
-const PAUSE: Duration = Duration::from_secs(600);
+const PAUSE_MINUTES: i64 = 10;
+const PAUSE: Duration = Duration::from_secs(PAUSE_MINUTES as u64 * 60);
 
 /// Interval between two checkpoints of the database's log.
 const CHECKPOINT: Duration = Duration::from_secs(1);
@@ -26,15 +27,27 @@ pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>)
         if let Err(error) = tidy(&app, clock::current_time()).await {
             tracing::warn!(%error, "maintenance waits for the database");
         }
-        let rates = &app.settings.work.settings.rates;
-        if let Err(error) = watch_monitors(&app.store, rates, clock::current_time()).await {
-            tracing::warn!(%error, "monitors cannot be maintained");
-        }
+        check_alert_conditions(&app).await;
         if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|stopped| *stopped)).await {
             drop(stopped);
             return;
         }
     }
+}
+
+async fn check_alert_conditions(app: &App) {
+    let rates = &app.settings.work.settings.rates;
+    let checked = watch_monitors(&app.store, rates, clock::current_time()).await;
+    if let Err(error) = &checked {
+        tracing::warn!(%error, "monitors cannot be maintained");
+    }
+    let now = clock::current_time();
+    app.alert_checks.send_modify(|checks| {
+        if checked.is_ok() {
+            checks.last = Some(now);
+        }
+        checks.next = Some(Time::from_micros(now.micros() + PAUSE_MINUTES * 60_000_000));
+    });
 }
 
 /// Runs until the stop signal.

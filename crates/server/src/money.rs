@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jurist_core::alert::AlertKind;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Month};
-use jurist_core::stats::{DaySum, forecast};
+use jurist_core::stats::monitoring::{DaySum, forecast};
 use jurist_store::alerts::{Alert, AlertSelection};
 use jurist_store::spend::DaySpend;
 use jurist_store::{ProjectId, Store, StoreError};
@@ -52,7 +52,7 @@ pub struct CapShown {
     /// Code of the currency (ISO 4217).
     #[schema(example = "GBP")]
     pub currency: String,
-    /// Dollars for one of the currency, as agreed when the cap was set.
+    /// Exchange rate to US dollars: dollars for one unit of the currency, as set with the cap.
     pub rate: f64,
     /// The same amount in US dollars.
     pub dollars: f64,

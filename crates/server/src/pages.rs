@@ -1,7 +1,7 @@
 //! The web pages and the book: built by `web/`, embedded in this program.
 //!
 //! A debug build reads them from `web/dist` and `web/dist-book` at each request, so that a change of Rust code does not
-//! wait for them; other builds embed them. What has a packed form beside it is embedded in that form alone, which is
+//! wait for them; other builds embed them. A file with a packed form is embedded in that form alone, which is
 //! 4 MB less in the program, and is unpacked for the rare client that does not take it.
 
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jurist_core::report::CaseChanges;
-use jurist_core::stats::HistoryFigures;
+use jurist_core::stats::comparison::HistoryFigures;
 use jurist_store::runs::RunHead;
 
 /// Cases that are remembered, over all pairs of runs; each takes about 200 bytes.

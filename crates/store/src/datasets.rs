@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::dataset::{DatasetCase, DatasetSplit, MAX_DATASET_CASES};
+use jurist_core::dataset::{DatasetCase, DatasetSplit, MAX_DATASET_CASES, differing_fields};
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 use sqlx::AssertSqlSafe;
@@ -151,12 +151,14 @@ pub struct DatasetDiff {
     pub page: ResultPage<CaseDifference>,
 }
 
-/// A case that two versions have in different forms, or that only one of them has. Both have their records.
+/// A case that two versions have in different forms, or that only one of them has; without records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseDifference {
     pub key: String,
     pub old: Option<StoredDatasetCase>,
     pub new: Option<StoredDatasetCase>,
+    /// Fields in which the records differ, if both are there.
+    pub fields: Vec<String>,
 }
 
 macro_rules! version_columns {
@@ -201,7 +203,8 @@ macro_rules! differing_keys {
               OR ($2 < added_in AND added_in <= $3 AND (removed_in IS NULL OR $3 < removed_in)))
           GROUP BY key
           HAVING COUNT(*) = 1 OR MIN(COALESCE(hash, '')) <> MAX(COALESCE(hash, ''))
-            OR MIN(COALESCE(rubric_version, '')) <> MAX(COALESCE(rubric_version, ''))) AS differing"
+            OR MIN(COALESCE(rubric_version, '')) <> MAX(COALESCE(rubric_version, ''))
+            OR MIN(COALESCE(trace, '')) <> MAX(COALESCE(trace, ''))) AS differing"
     };
 }
 
@@ -255,6 +258,9 @@ const FOUND_IN_POSTGRES: &str = "(c.key ILIKE ? ESCAPE '!' OR c.task ILIKE ? ESC
 
 /// Arguments of one `IN (…)`.
 const CHUNK: usize = 500;
+
+/// Differences whose records are in memory together; one can have two of 32 MiB.
+const DIFF_CHUNK: usize = 20;
 
 impl Store {
     /// A dataset without versions yet; names are unique within a project.
@@ -336,6 +342,8 @@ impl Store {
         change: &DatasetChange,
         now: Time,
     ) -> Result<DatasetWrite, StoreError> {
+        // Before the transaction: other writers wait for its end.
+        let packed: Vec<PackedCase<'_>> = change.cases.iter().map(PackedCase::new).collect();
         let mut tx = self.db.begin().await?;
         let row = tx.optional(LOCK, args![project, dataset]).await?;
         let row = row.ok_or_else(|| StoreError::unknown("dataset", &dataset))?;
@@ -350,7 +358,7 @@ impl Store {
         for row in &tx.fetch(PRESENT, args![dataset]).await? {
             present.insert(row.get::<String>("key")?, read_present_case(row)?);
         }
-        let plan = match plan_version(&present, change) {
+        let plan = match plan_version(&present, change, packed) {
             Ok(plan) => plan,
             Err(refusal) => return Ok(refusal),
         };
@@ -359,7 +367,7 @@ impl Store {
             written.version = newest;
             return Ok(DatasetWrite::Written(written));
         }
-        if let Some(trace) = lock_case_traces(&mut tx, project, &plan.added).await? {
+        if let Some(trace) = lock_case_traces(&self.db, &mut tx, project, &plan.added).await? {
             return Ok(DatasetWrite::ErasedTrace(trace));
         }
         (written.version, written.is_new) = (newest + 1, true);
@@ -414,25 +422,37 @@ impl Store {
         let rows = self.db.fetch(DIFFERING, args![dataset, low, high, last_key, limit + 1]).await?;
         let keys = rows.iter().map(DifferingKey::read).collect::<Result<_, _>>()?;
         let page = ResultPage::of(keys, limit, |differing: &DifferingKey| Cursor::new(0, &differing.key));
-        let places = page.items.iter().flat_map(|differing| [differing.low, differing.high]).flatten();
-        let mut cases = BTreeMap::new();
-        for places in places.collect::<Vec<i64>>().chunks(CHUNK) {
-            for row in &select_cases_at(dataset, places).fetch(&self.db).await? {
+        let mut items = Vec::with_capacity(page.items.len());
+        for some in page.items.chunks(DIFF_CHUNK) {
+            let places = some.iter().flat_map(|differing| [differing.low, differing.high]).flatten();
+            let places: Vec<i64> = places.collect();
+            let mut cases = BTreeMap::new();
+            for row in &select_cases_at(dataset, &places).fetch(&self.db).await? {
                 let case = read_case_row(row, true)?;
                 cases.insert(case.place, case);
             }
+            let mut take = |place: Option<i64>| place.and_then(|place| cases.remove(&place));
+            for differing in some {
+                let (low, high) = (take(differing.low), take(differing.high));
+                let (old, new) = if from <= to { (low, high) } else { (high, low) };
+                items.push(CaseDifference::new(&differing.key, old, new));
+            }
         }
-        let mut take = |place: Option<i64>| place.and_then(|place| cases.remove(&place));
-        let difference = |differing: DifferingKey| {
-            let (low, high) = (take(differing.low), take(differing.high));
-            let (old, new) = if from <= to { (low, high) } else { (high, low) };
-            CaseDifference { key: differing.key, old, new }
-        };
-        let items = page.items.into_iter().map(difference).collect();
         let (n_removed, n_added) =
             if from <= to { (n_only_low, n_only_high) } else { (n_only_high, n_only_low) };
         let n_changed = n.saturating_sub(n_removed + n_added);
         Ok(DatasetDiff { n_added, n_changed, n_removed, page: ResultPage { items, next: page.next } })
+    }
+}
+
+impl CaseDifference {
+    fn new(key: &str, mut old: Option<StoredDatasetCase>, mut new: Option<StoredDatasetCase>) -> Self {
+        let take_record = |case: &mut Option<StoredDatasetCase>| case.as_mut()?.record.take();
+        let fields = match (take_record(&mut old), take_record(&mut new)) {
+            (Some(old), Some(new)) => differing_fields(&old, &new),
+            _ => Vec::new(),
+        };
+        Self { key: key.to_owned(), old, new, fields }
     }
 }
 
@@ -446,10 +466,17 @@ struct PresentCase {
     rubric: Option<String>,
 }
 
+/// A given case with its record as it is stored.
+struct PackedCase<'a> {
+    given: &'a NewDatasetCase,
+    hash: String,
+    body: Vec<u8>,
+}
+
 struct AddedCase<'a> {
     case: &'a DatasetCase,
-    text: String,
     hash: String,
+    body: Vec<u8>,
     trace: Option<String>,
     rubric: Option<String>,
 }
@@ -467,6 +494,7 @@ struct VersionPlan<'a> {
 fn plan_version<'a>(
     present: &BTreeMap<String, PresentCase>,
     change: &'a DatasetChange,
+    packed: Vec<PackedCase<'a>>,
 ) -> Result<VersionPlan<'a>, DatasetWrite> {
     let mut plan = VersionPlan {
         removed: Vec::new(),
@@ -484,8 +512,8 @@ fn plan_version<'a>(
     };
     let mut ended: BTreeSet<&str> = BTreeSet::new();
     let mut given: BTreeSet<&str> = BTreeSet::new();
-    for new in &change.cases {
-        let key = new.case.key.as_str();
+    for new in packed {
+        let key = new.given.case.key.as_str();
         let old = present.get(key);
         given.insert(key);
         let added = AddedCase::new(new, old);
@@ -523,17 +551,23 @@ fn plan_version<'a>(
     Ok(plan)
 }
 
+impl<'a> PackedCase<'a> {
+    fn new(given: &'a NewDatasetCase) -> Self {
+        let text = given.case.record.to_string();
+        Self { given, hash: hash(text.as_bytes()), body: pack(text.as_bytes()) }
+    }
+}
+
 impl<'a> AddedCase<'a> {
-    fn new(new: &'a NewDatasetCase, old: Option<&PresentCase>) -> Self {
-        let text = new.case.record.to_string();
-        let rubric = new.rubric.as_ref().map(ToString::to_string);
-        let trace = new.trace.as_ref().map(ToString::to_string);
+    fn new(PackedCase { given, hash, body }: PackedCase<'a>, old: Option<&PresentCase>) -> Self {
+        let rubric = given.rubric.as_ref().map(ToString::to_string);
+        let trace = given.trace.as_ref().map(ToString::to_string);
         // A text that comes after the trace was erased is not the trace's.
         let readable = old.filter(|old| old.hash.is_some());
         Self {
-            case: &new.case,
-            hash: hash(text.as_bytes()),
-            text,
+            case: &given.case,
+            hash,
+            body,
             trace: trace.or_else(|| readable.and_then(|old| old.trace.clone())),
             rubric: rubric.or_else(|| old.and_then(|old| old.rubric.clone())),
         }
@@ -545,7 +579,6 @@ impl<'a> AddedCase<'a> {
 
     fn into_row(self, dataset: DatasetId, place: i64, project: ProjectId, version: u64) -> Vec<Arg> {
         let DatasetCase { key, task, split, title, .. } = self.case;
-        let body = pack(self.text.as_bytes());
         let (title, split) = (title.as_deref(), split.as_str());
         args![
             dataset,
@@ -559,7 +592,7 @@ impl<'a> AddedCase<'a> {
             self.rubric,
             version,
             self.hash,
-            body
+            self.body
         ]
     }
 }
@@ -567,6 +600,7 @@ impl<'a> AddedCase<'a> {
 /// Locks the traces of new cases until the transaction ends, and returns one that is erased. An erasure that waits
 /// for the lock then finds the cases.
 async fn lock_case_traces(
+    db: &Db,
     tx: &mut Tx,
     project: ProjectId,
     added: &[AddedCase<'_>],
@@ -575,7 +609,7 @@ async fn lock_case_traces(
     let traces: Vec<&str> = traces.into_iter().collect();
     for some in traces.chunks(CHUNK) {
         let mut locked = BTreeSet::new();
-        for row in &update_locked_traces(project, some).fetch_in(tx).await? {
+        for row in &select_locked_traces(db, project, some).fetch_in(tx).await? {
             locked.insert(row.get::<String>("id")?);
         }
         if let Some(erased) = some.iter().find(|trace| !locked.contains(**trace)) {
@@ -585,11 +619,13 @@ async fn lock_case_traces(
     Ok(None)
 }
 
-pub(crate) fn update_locked_traces(project: ProjectId, traces: &[&str]) -> SelectQuery {
-    let sql = "UPDATE traces SET state = state WHERE project = $1 AND state <> 'erased'";
+/// In the order of ids, so that two transactions wait for each other and do not deadlock. A transaction of SQLite has
+/// the lock of the whole file.
+pub(crate) fn select_locked_traces(db: &Db, project: ProjectId, traces: &[&str]) -> SelectQuery {
+    let sql = "SELECT id FROM traces WHERE project = $1 AND state <> 'erased'";
     SelectQuery::new(sql, args![project])
         .and_in("id", traces.iter().map(|trace| Arg::from(*trace)).collect())
-        .then("RETURNING id")
+        .then(if db.is_pg() { "ORDER BY id FOR UPDATE" } else { "ORDER BY id" })
 }
 
 pub(crate) fn update_removed_cases(dataset: DatasetId, version: u64, places: &[i64]) -> SelectQuery {

@@ -56,6 +56,17 @@ statements! {
         AND l.kind IN ('settle', 'assume'))";
     MISCOUNTED_DAYS = "SELECT (SELECT COUNT(*) FROM spend_ledger WHERE kind IN ('settle', 'assume'))
         - (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM spend_days) AS n";
+    LOST_VERSIONS = "SELECT COUNT(*) AS n FROM datasets WHERE 0 < version AND NOT EXISTS
+        (SELECT 1 FROM dataset_versions v WHERE v.dataset = datasets.id AND v.number = datasets.version)";
+    MISCOUNTED_CASES = "SELECT COUNT(*) AS n FROM dataset_versions v WHERE v.n_added + v.n_changed <> (SELECT COUNT(*)
+        FROM dataset_cases c WHERE c.dataset = v.dataset AND c.added_in = v.number)
+        OR v.n_removed + v.n_changed <> (SELECT COUNT(*)
+        FROM dataset_cases c WHERE c.dataset = v.dataset AND c.removed_in = v.number)";
+    UNERASED_CASES = "SELECT COUNT(*) AS n FROM dataset_cases c WHERE c.trace IS NOT NULL
+        AND (c.body IS NOT NULL OR c.hash IS NOT NULL OR c.title IS NOT NULL) AND EXISTS
+        (SELECT 1 FROM traces WHERE traces.project = c.project AND traces.id = c.trace AND traces.state = 'erased')";
+    CASES = "SELECT dataset, place, key, hash, body FROM dataset_cases
+        WHERE (dataset, place) > ($1, $2) AND body IS NOT NULL ORDER BY dataset, place LIMIT $3";
     CONTENTS = "SELECT project, trace, revision, hash, body FROM trace_contents
         WHERE (project, trace, revision) > ($1, $2, $3) ORDER BY project, trace, revision LIMIT $4";
     PIECES = "SELECT project, trace, id, hash, body FROM pieces
@@ -80,9 +91,15 @@ const COUNTS: &[(&str, &str, &str)] = &[
     (MISCOUNTED_SUBJECTS, "spend_subjects", "the reserved amount is not the sum of the reservations"),
     (MISCOUNTED_DAYS, "spend_days", "payments are missing from the sums by day"),
     (MISCOUNTED_PAYMENTS, "spend_months", "the settled amount is not the sum of the payments"),
+    (LOST_VERSIONS, "datasets", "their newest versions are missing"),
+    (MISCOUNTED_CASES, "dataset_versions", "their numbers of changes are not those of their cases"),
+    (UNERASED_CASES, "dataset_cases", "their traces are erased, and their texts are not"),
 ];
 
 const PAGE: usize = 200;
+
+/// Cases in memory; one can have 32 MiB.
+const CASE_PAGE: usize = 20;
 
 impl Store {
     /// Copies the whole database to a new file while other connections read and write.
@@ -108,7 +125,8 @@ impl Store {
         kept.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
     }
 
-    /// Checks all invariants and reads every trace. An empty list means that there are no problems.
+    /// Checks all invariants, and reads every trace and every case of a dataset. An empty list means that there are no
+    /// problems.
     pub async fn check(&self) -> Result<Vec<IntegrityProblem>, StoreError> {
         let mut problems = self.check_engine().await?;
         for (sql, what, why) in COUNTS {
@@ -123,6 +141,7 @@ impl Store {
         }
         self.check_contents(&mut problems).await?;
         self.check_pieces(&mut problems).await?;
+        self.check_dataset_cases(&mut problems).await?;
         Ok(problems)
     }
 
@@ -212,6 +231,27 @@ impl Store {
                 problems.extend(fault.map(|why| IntegrityProblem { what: "pieces".to_owned(), which, why }));
             }
             if rows.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn check_dataset_cases(&self, problems: &mut Vec<IntegrityProblem>) -> Result<(), StoreError> {
+        let (mut dataset, mut place) = (String::new(), 0_i64);
+        loop {
+            let rows = self.db.fetch(CASES, args![&dataset, place, CASE_PAGE]).await?;
+            for row in &rows {
+                (dataset, place) = (row.get("dataset")?, row.get("place")?);
+                let expected = row.get::<Option<String>>("hash")?.unwrap_or_default();
+                let fault = find_content_fault(&row.get::<Vec<u8>>("body")?, &expected);
+                let which = format!("{dataset} {}", row.get::<String>("key")?);
+                problems.extend(fault.map(|why| IntegrityProblem {
+                    what: "dataset_cases".to_owned(),
+                    which,
+                    why,
+                }));
+            }
+            if rows.len() < CASE_PAGE {
                 return Ok(());
             }
         }

@@ -59,6 +59,7 @@ const MIGRATIONS: &[Migration] = &[
         unchanging: &[],
     },
     Migration { schema: include_str!("../migrations/0014.sql"), append_only: &[], unchanging: &[] },
+    Migration { schema: include_str!("../migrations/0015.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use futures_util::stream::{self, Stream, TryStreamExt};
 use jurist_core::grade::{FORMAT, Spend, Time, Usd, VerdictStatus};
-use jurist_core::run::{CaseResult, Packed, Run, RunId, RunProvenance, RunResults};
-use jurist_core::stats::CaseFigure;
+use jurist_core::run::{CaseResult, Packed, Run, RunId, RunProvenance, RunResults, cut_trial_name};
+use jurist_core::stats::comparison::CaseFigure;
 use serde_json::Value as Json;
 
 use crate::db::{Arg, DbRow, Tx, args, statements};
@@ -67,7 +67,8 @@ statements! {
     ADD_TAG = "INSERT INTO run_tags (run, place, tag) VALUES ($1, $2, $3)";
     REMOVE_TAGS = "DELETE FROM run_tags WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
     SEED = "SELECT seed FROM runs WHERE project = $1 AND id = $2";
-    FIGURES = "SELECT run_results.case_name, run_results.rubric, run_results.status, run_results.score
+    FIGURES = "SELECT run_results.case_name, run_results.base, run_results.rubric, run_results.status,
+        run_results.score
         FROM run_results JOIN runs ON runs.id = run_results.run
         WHERE runs.project = $1 AND run_results.run = $2 ORDER BY run_results.place";
     SUITES = "SELECT suite FROM runs WHERE project = $1 AND suite IS NOT NULL
@@ -76,11 +77,11 @@ statements! {
         GROUP BY branch ORDER BY MAX(id) DESC LIMIT $3";
     // A new result replaces one without a verdict (grader error or deferred). A verdict is never replaced, so that a
     // worker that has lost its lease cannot change it.
-    PUT = "INSERT INTO run_results (run, place, case_name, candidate, rubric, status, score, cost, body)
-        SELECT id, $3, $4, $5, $6, $7, $8, $9, $10 FROM runs WHERE project = $1 AND id = $2
-        ON CONFLICT (run, place) DO UPDATE SET case_name = excluded.case_name, candidate = excluded.candidate,
-        rubric = excluded.rubric, status = excluded.status, score = excluded.score, cost = excluded.cost,
-        body = excluded.body WHERE run_results.status IN ('error', 'deferred')";
+    PUT = "INSERT INTO run_results (run, place, case_name, base, candidate, rubric, status, score, cost, body)
+        SELECT id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM runs WHERE project = $1 AND id = $2
+        ON CONFLICT (run, place) DO UPDATE SET case_name = excluded.case_name, base = excluded.base,
+        candidate = excluded.candidate, rubric = excluded.rubric, status = excluded.status, score = excluded.score,
+        cost = excluded.cost, body = excluded.body WHERE run_results.status IN ('error', 'deferred')";
     END = "UPDATE runs SET ended = $3 WHERE project = $1 AND id = $2";
     GET = "SELECT * FROM runs WHERE project = $1 AND id = $2";
     RESULTS = "SELECT run_results.place, run_results.body FROM run_results JOIN runs ON runs.id = run_results.run
@@ -169,6 +170,7 @@ impl Store {
                 &owner,
                 *place,
                 &result.case,
+                result.base(),
                 &result.candidate,
                 result.rubric.as_str(),
                 result.verdict.status.as_str(),
@@ -344,8 +346,10 @@ impl Store {
         let rows = self.db.fetch(FIGURES, args![project, run.to_string()]).await?;
         let read = |row: &DbRow| {
             let (rubric, status): (String, String) = (row.get("rubric")?, row.get("status")?);
+            let (case, base): (String, Option<String>) = (row.get("case_name")?, row.get("base")?);
             Ok(CaseFigure {
-                case: row.get("case_name")?,
+                base: base.unwrap_or_else(|| cut_trial_name(&case).to_owned()),
+                case,
                 rubric: read_json_name(&run, rubric)?,
                 status: read_json_name(&run, status)?,
                 score: row.get("score")?,

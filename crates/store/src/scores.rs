@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
-use jurist_core::stats::WeightedScoreSums;
+use jurist_core::stats::monitoring::WeightedScoreSums;
 
 use crate::clock::utc_day_start;
 use crate::db::{Arg, Bulk, DbRow, Tx, args, statements};

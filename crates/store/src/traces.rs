@@ -1,5 +1,7 @@
 //! Traces: their metadata, and their assembled content, compressed.
 
+use std::collections::BTreeSet;
+
 use jurist_core::candidate::{Trace, Usage, task_of_trace};
 use jurist_core::grade::{Time, Usd, VerdictStatus};
 use serde_json::Value as Json;
@@ -71,6 +73,14 @@ pub struct FinishedTrace {
     pub probability: Probability,
     /// A mapping that lists show and filter by.
     pub metadata: Json,
+}
+
+/// A trace with its newest content.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceWithContent {
+    pub head: TraceHead,
+    /// `None` before the first assembly, or if it is erased.
+    pub content: Option<Trace>,
 }
 
 /// Result of finishing a trace.
@@ -218,6 +228,9 @@ macro_rules! found_first {
     };
 }
 
+/// Arguments of one `IN (…)`.
+const CHUNK: usize = 500;
+
 /// Longest title in characters.
 const TITLE: usize = 200;
 
@@ -306,6 +319,40 @@ impl Store {
         row.map(|row| read_content(&row, id)).transpose()
     }
 
+    /// Those of some traces that exist, in any order, with their contents.
+    pub async fn traces_with_content(
+        &self,
+        project: ProjectId,
+        ids: &[TraceId],
+    ) -> Result<Vec<TraceWithContent>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = select_traces_with_content(project, ids).fetch(&self.db).await?;
+        let read = |row: &DbRow| {
+            let head = read_trace_head(row)?;
+            let has_body = row.get::<Option<Vec<u8>>>("body")?.is_some();
+            let content = has_body.then(|| read_content(row, &head.id)).transpose()?;
+            Ok(TraceWithContent { head, content })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Those of some ids whose traces are stored and not erased.
+    pub async fn readable_traces(
+        &self,
+        project: ProjectId,
+        ids: &[TraceId],
+    ) -> Result<BTreeSet<TraceId>, StoreError> {
+        let mut found = BTreeSet::new();
+        for some in ids.chunks(CHUNK) {
+            for row in &select_readable_traces(project, some).fetch(&self.db).await? {
+                found.insert(row.parse("id")?);
+            }
+        }
+        Ok(found)
+    }
+
     /// The content of an earlier revision.
     pub async fn trace_content_at(
         &self,
@@ -353,6 +400,19 @@ impl Store {
         }
         Ok(rows.len())
     }
+}
+
+pub(crate) fn select_readable_traces(project: ProjectId, ids: &[TraceId]) -> SelectQuery {
+    let sql = "SELECT id FROM traces WHERE project = $1 AND state <> 'erased'";
+    SelectQuery::new(sql, args![project]).and_in("id", ids.iter().map(|id| Arg::from(id.as_str())).collect())
+}
+
+pub(crate) fn select_traces_with_content(project: ProjectId, ids: &[TraceId]) -> SelectQuery {
+    let sql = "SELECT t.*, c.body FROM traces t LEFT JOIN trace_contents c ON c.project = t.project AND c.trace = t.id
+        AND c.revision = (SELECT MAX(n.revision) FROM trace_contents n WHERE n.project = t.project AND n.trace = t.id)
+        WHERE t.project = $1";
+    let ids = ids.iter().map(|id| Arg::from(id.as_str()));
+    SelectQuery::new(sql, args![project]).and_in("t.id", ids.collect())
 }
 
 async fn put_whole(

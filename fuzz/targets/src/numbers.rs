@@ -9,7 +9,8 @@ use jurist_core::grade::{
 };
 use jurist_core::plan::next_time;
 use jurist_core::quantity::Time;
-use jurist_core::stats::{self, Level, Ratings, compute_problem};
+use jurist_core::stats::agreement::{self, Level, Ratings};
+use jurist_core::stats::by_name::{self, compute_problem};
 use serde_json::Value as Json;
 
 use crate::dialects::load_alone;
@@ -84,7 +85,7 @@ fn measure_agreement(grades: &[&Grade]) {
         let is_number = entries.iter().all(|(_, _, value)| matches!(value, Value::Number(_)));
         let level = if is_number { Level::Ordinal } else { Level::Nominal };
         if let Ok(ratings) = Ratings::of_entries(entries) {
-            let _ = stats::measure_agreement(&ratings, level, 1);
+            let _ = agreement::measure_agreement(&ratings, level, 1);
         }
     }
 }
@@ -98,7 +99,7 @@ pub fn compute_statistic(input: &[u8]) {
         (None, None) => return,
     };
     if compute_problem(name, input).is_none() {
-        let first = stats::compute_statistic(name, input);
-        assert_eq!(first, stats::compute_statistic(name, input), "the same question has one answer");
+        let first = by_name::compute_statistic(name, input);
+        assert_eq!(first, by_name::compute_statistic(name, input), "the same question has one answer");
     }
 }

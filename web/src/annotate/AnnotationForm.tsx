@@ -5,12 +5,13 @@ import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
 import { plural } from "../ui/format";
 import styles from "./AnnotationForm.module.css";
-import { answerOf, labelOf, missing, OVERALL, shownSchemes, titleOf, words } from "./answers";
+import { answerOf, labelOf, limitFault, missing, OVERALL, shownSchemes, titleOf, words } from "./answers";
 import type { Saved } from "./draftSaver";
 import { stepOf } from "./EvidenceQuotes";
 import { Guidelines } from "./Guidelines";
 import { ItemView, type ItemViewHandle } from "./ItemView";
 import { JudgeVerification } from "./JudgeVerification";
+import { MarkedText } from "./MarkedText";
 import { RubricGrid } from "./RubricGrid";
 import { Choice, FreeText, Likert, Pairwise, Slider } from "./SimpleQuestions";
 import { StepMarks, StepsSummary, useMarkKeys } from "./StepMarks";
@@ -59,6 +60,7 @@ export function AnnotationForm(props: AnnotationFormProps) {
     () => schemes.flatMap((scheme) => missing(scheme, draft).map((row) => ({ scheme, row }))),
     [schemes, draft],
   );
+  const isAnyOutside = open.some((it) => limitFault(it.scheme, draft) !== undefined);
   const set = (scheme: Scheme, answer: Answer) => onDraftChange({ ...draft, [scheme.name]: answer });
   const showStep = useCallback((n: number) => {
     setStep(n);
@@ -143,7 +145,7 @@ export function AnnotationForm(props: AnnotationFormProps) {
       )}
       {item.task && (
         <p className={styles.task} dir="auto">
-          {item.task}
+          <MarkedText text={item.task} keywords={item.keywords} />
         </p>
       )}
       <div className={styles.sides}>
@@ -213,7 +215,8 @@ export function AnnotationForm(props: AnnotationFormProps) {
               <span className={styles.open} role="status">
                 {open[0] ? (
                   <Button look="link" onClick={() => open[0] && goTo(open[0].scheme, open[0].row)}>
-                    {plural(open.length, "answer")} missing: go to {labelOf(open[0].scheme, open[0].row)}
+                    {plural(open.length, "answer")} missing{isAnyOutside && " or outside of limits"}: go to{" "}
+                    {labelOf(open[0].scheme, open[0].row)}
                   </Button>
                 ) : (
                   "All questions are answered."

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
-import { useProject } from "../api/session";
+import { may, useProject } from "../api/session";
 import { AddToDataset } from "../datasets/AddToDataset";
 import type { Quote } from "../traces/view/highlights";
 import { Badge } from "../ui/Badge";
@@ -313,7 +313,9 @@ function DisputeSides({ dispute, answers, onMove, onDecided }: DisputeDetailProp
 
 /** Adds the disputed item to a dataset, for example to test the rubric on it later. */
 function AddDisputeToDataset({ dispute, item }: { dispute: Dispute; item: Item }) {
+  const project = useProject();
   const [isOpen, setOpen] = useState(false);
+  if (!may(project, "write")) return null;
   return (
     <div>
       <Button look="quiet" onClick={() => setOpen(true)}>

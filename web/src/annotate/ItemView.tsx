@@ -1,9 +1,19 @@
-import { type ReactNode, type Ref, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
+import {
+  type ReactNode,
+  type Ref,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { Code } from "../traces/view/Code";
 import { markQuotes, type Quote, selectedQuote } from "../traces/view/highlights";
 import { TraceView, type TraceViewHandle } from "../traces/view/TraceView";
 import styles from "./ItemView.module.css";
-import type { Given, Item } from "./types";
+import { keywordPattern } from "./keywords";
+import { KeywordLegend, MarkedText } from "./MarkedText";
+import type { Given, Item, Keyword } from "./types";
 
 export type ItemViewHandle = {
   /** The selected text with its position. */
@@ -32,6 +42,8 @@ export function ItemView({ item, step, onStepChange, stops, quotes, beside, ref 
   const root = useRef<HTMLDivElement>(null);
   const view = useRef<TraceViewHandle>(null);
   const [find, setFind] = useState("");
+  const { keywords } = item;
+  const pattern = useMemo(() => keywordPattern(keywords ?? []), [keywords]);
   useImperativeHandle(
     ref,
     () => ({
@@ -42,14 +54,21 @@ export function ItemView({ item, step, onStepChange, stops, quotes, beside, ref 
     }),
     [],
   );
+  const hasTop = item.given !== undefined || keywords?.some((it) => it.label !== undefined);
   return (
-    <div ref={root} className={styles.seen} data-given={item.given ? true : undefined}>
-      {item.given && <GivenTexts all={item.given} />}
+    <div ref={root} className={styles.seen} data-given={hasTop || undefined}>
+      <KeywordLegend keywords={keywords} />
+      {item.given && <GivenTexts all={item.given} keywords={keywords} />}
       {item.fields && (
-        <ShownFields fields={item.fields} isSideBySide={item.side_by_side === true} quotes={quotes} />
+        <ShownFields
+          fields={item.fields}
+          isSideBySide={item.side_by_side === true}
+          quotes={quotes}
+          keywords={keywords}
+        />
       )}
       {item.candidates ? (
-        <CandidateList candidates={item.candidates} />
+        <CandidateList candidates={item.candidates} keywords={keywords} />
       ) : item.trace ? (
         <TraceView
           ref={view}
@@ -60,23 +79,35 @@ export function ItemView({ item, step, onStepChange, stops, quotes, beside, ref 
           find={find}
           onFindChange={setFind}
           quotes={quotes}
+          pattern={pattern}
           beside={beside}
         />
       ) : (
-        !item.fields && <TextView text={item.text ?? ""} quotes={quotes} />
+        !item.fields && <TextView text={item.text ?? ""} quotes={quotes} keywords={keywords} />
       )}
     </div>
   );
 }
 
-type ShownFieldsProps = { fields: NonNullable<Item["fields"]>; isSideBySide: boolean; quotes: Quote[] };
-
-/** The fields of a row that the task shows, such as question, answer, reference and context. */
-function ShownFields({ fields, isSideBySide, quotes }: ShownFieldsProps) {
+/** Marks quotes in the texts of an element. */
+function useMarkedQuotes(quotes: Quote[]) {
   const pane = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (pane.current) markQuotes(pane.current, quotes);
   }, [quotes]);
+  return pane;
+}
+
+type ShownFieldsProps = {
+  fields: NonNullable<Item["fields"]>;
+  isSideBySide: boolean;
+  quotes: Quote[];
+  keywords?: Keyword[];
+};
+
+/** The fields of a row that the task shows, such as question, answer, reference and context. */
+function ShownFields({ fields, isSideBySide, quotes, keywords }: ShownFieldsProps) {
+  const pane = useMarkedQuotes(quotes);
   return (
     <div
       ref={pane}
@@ -90,7 +121,7 @@ function ShownFields({ fields, isSideBySide, quotes }: ShownFieldsProps) {
         <section key={field.key} aria-label={field.label}>
           <h2>{field.label}</h2>
           <p dir="auto" data-text data-part={field.key}>
-            {field.text}
+            <MarkedText text={field.text} keywords={keywords} />
           </p>
         </section>
       ))}
@@ -106,7 +137,7 @@ const GIVEN_WORDS: Record<Given["kind"], string> = {
 };
 
 /** The input of the judge, to verify its answers. */
-function GivenTexts({ all }: { all: Given[] }) {
+function GivenTexts({ all, keywords }: { all: Given[]; keywords?: Keyword[] }) {
   return (
     <section className={styles.given} aria-label="Input of the judge">
       {all.map((it, at) => (
@@ -116,7 +147,7 @@ function GivenTexts({ all }: { all: Given[] }) {
             <Code text={it.text} part="diff" />
           ) : (
             <p dir="auto" data-text>
-              {it.text}
+              <MarkedText text={it.text} keywords={keywords} />
             </p>
           )}
         </details>
@@ -125,7 +156,9 @@ function GivenTexts({ all }: { all: Given[] }) {
   );
 }
 
-function CandidateList({ candidates }: { candidates: NonNullable<Item["candidates"]> }) {
+type CandidateListProps = { candidates: NonNullable<Item["candidates"]>; keywords?: Keyword[] };
+
+function CandidateList({ candidates, keywords }: CandidateListProps) {
   return (
     <div className={styles.candidates}>
       {candidates.map((it) => (
@@ -137,7 +170,7 @@ function CandidateList({ candidates }: { candidates: NonNullable<Item["candidate
             </div>
           ) : (
             <p dir="auto" data-text>
-              {it.text}
+              <MarkedText text={it.text ?? ""} keywords={keywords} />
             </p>
           )}
         </article>
@@ -147,15 +180,12 @@ function CandidateList({ candidates }: { candidates: NonNullable<Item["candidate
 }
 
 /** A text with quotes marked. */
-function TextView({ text, quotes }: { text: string; quotes: Quote[] }) {
-  const pane = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (pane.current) markQuotes(pane.current, quotes);
-  }, [quotes]);
+function TextView({ text, quotes, keywords }: { text: string; quotes: Quote[]; keywords?: Keyword[] }) {
+  const pane = useMarkedQuotes(quotes);
   return (
     <div ref={pane} className={styles.text} tabIndex={0} role="group" aria-label="Item to annotate">
       <p dir="auto" data-text data-part="response">
-        {text}
+        <MarkedText text={text} keywords={keywords} />
       </p>
     </div>
   );

@@ -221,7 +221,7 @@ function ExclusionDialog({
           The answers stay stored. They are left out of disputes, agreement, results and labels, and you can
           include them again.
         </p>
-        <Field label="Reason" hint="Empty: no reason." {...bind("reason")} />
+        <Field label="Reason" hint="Optional." {...bind("reason")} />
       </Form>
     </Dialog>
   );

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useId } from "react";
 import { isTyping } from "../ui/KeyHelp";
-import { MOST_BUTTONS, titleOf } from "./answers";
+import { limitFault, limitHint, MOST_BUTTONS, titleOf } from "./answers";
 import { KeyHint } from "./KeyHint";
 import { RangeInput } from "./RangeInput";
 import styles from "./SimpleQuestions.module.css";
@@ -47,8 +47,9 @@ export function Choice({ scheme, answer, onAnswerChange, isActive, isMissing, on
       </QuestionFieldset>
     );
   }
+  const limits = { hint: limitHint(scheme), fault: limitFault(scheme, { [scheme.name]: answer }) };
   return (
-    <QuestionFieldset scheme={scheme} isMissing={isMissing} onMove={onMove}>
+    <QuestionFieldset scheme={scheme} isMissing={isMissing} onMove={onMove} {...limits}>
       <div className={styles.options}>
         {scheme.labels.map((label, at) => (
           <label key={label} className={styles.option}>
@@ -165,8 +166,12 @@ export function FreeText({ scheme, answer, onAnswerChange, isMissing, onMove }: 
     placeholder: scheme.placeholder,
     dir: "auto",
   };
+  const limits = {
+    hint: limitHint(scheme, answer.text),
+    fault: limitFault(scheme, { [scheme.name]: answer }),
+  };
   return (
-    <QuestionFieldset scheme={scheme} isMissing={isMissing} onMove={onMove}>
+    <QuestionFieldset scheme={scheme} isMissing={isMissing} onMove={onMove} {...limits}>
       {scheme.multiline ? (
         <textarea
           rows={4}
@@ -218,13 +223,19 @@ type QuestionFieldsetProps = {
   scheme: { name: string; description?: string; required: boolean };
   isMissing: boolean;
   onMove?: (by: 1 | -1) => void;
+  /** The limits of the answer. */
+  hint?: string;
+  /** Why the answer is outside of them. */
+  fault?: string;
   children: React.ReactNode;
 };
 
-function QuestionFieldset({ scheme, isMissing, onMove, children }: QuestionFieldsetProps) {
+function QuestionFieldset({ scheme, isMissing, onMove, hint, fault, children }: QuestionFieldsetProps) {
+  const hintId = useId();
   return (
     <fieldset
       className={styles.question}
+      aria-describedby={hint && hintId}
       data-missing={isMissing || undefined}
       data-scheme={scheme.name}
       onKeyDown={(event) => moveByArrow(event, onMove)}
@@ -232,9 +243,19 @@ function QuestionFieldset({ scheme, isMissing, onMove, children }: QuestionField
       <legend>
         {titleOf(scheme)}
         {!scheme.required && <span className={styles.optional}> optional</span>}
-        {isMissing && <span className={styles.missing}> not answered</span>}
+        {isMissing && !fault && <span className={styles.missing}> not answered</span>}
       </legend>
       {children}
+      {hint && (
+        <p id={hintId} className={styles.hint}>
+          {hint}
+        </p>
+      )}
+      {isMissing && fault && (
+        <p className={styles.missing} role="alert">
+          {fault}
+        </p>
+      )}
     </fieldset>
   );
 }

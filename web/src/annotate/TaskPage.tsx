@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useProject } from "../api/session";
+import { may, useProject } from "../api/session";
+import { AddToDataset } from "../datasets/AddToDataset";
 import { OneTimeSecret } from "../settings/SettingsLayout";
 import { Button } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
@@ -64,6 +65,7 @@ function TaskOverview({ task }: { task: TaskInFull }) {
           </ol>
           <TaskItems task={task} />
           <TaskExport task={task} />
+          <AddTaskToDataset task={task} />
         </section>
         <section className={styles.part}>
           <h2>People</h2>
@@ -132,6 +134,18 @@ function TaskExport({ task }: { task: TaskInFull }) {
         ))}
       </p>
     </>
+  );
+}
+
+function AddTaskToDataset({ task }: { task: TaskInFull }) {
+  const project = useProject();
+  const [isOpen, setOpen] = useState(false);
+  if (!may(project, "write")) return null;
+  return (
+    <div>
+      <Button onClick={() => setOpen(true)}>Add to dataset…</Button>
+      {isOpen && <AddToDataset source={{ kind: "task", task: task.id }} onClose={() => setOpen(false)} />}
+    </div>
   );
 }
 

@@ -60,13 +60,17 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
     case "pairwise":
       return scheme.required && !answerOf(scheme, draft).label ? [scheme.name] : [];
     case "choice":
-      return scheme.required && answerOf(scheme, draft).labels.length === 0 ? [scheme.name] : [];
+      return (scheme.required && answerOf(scheme, draft).labels.length === 0) || limitFault(scheme, draft)
+        ? [scheme.name]
+        : [];
     case "likert":
       return scheme.required && answerOf(scheme, draft).value === undefined ? [scheme.name] : [];
     case "slider":
       return scheme.required && answerOf(scheme, draft).value === undefined ? [scheme.name] : [];
     case "text":
-      return scheme.required && answerOf(scheme, draft).text.trim() === "" ? [scheme.name] : [];
+      return (scheme.required && answerOf(scheme, draft).text.trim() === "") || limitFault(scheme, draft)
+        ? [scheme.name]
+        : [];
     case "verify": {
       if (!scheme.required) return [];
       const { claims } = answerOf(scheme, draft);
@@ -76,6 +80,48 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
       return open.map((claim) => claim.id);
     }
   }
+}
+
+type Limits = NonNullable<KindOf<"text">["limits"]>;
+
+/** Why an answer is outside of the limits of its question; undefined if it is within them. As `gaps` in core. */
+export function limitFault(scheme: Scheme, draft: Draft): string | undefined {
+  if (scheme.kind === "choice") {
+    const n = answerOf(scheme, draft).labels.length;
+    const isOpen = scheme.required && n === 0;
+    const isWrong = !isOpen && !isWithin(scheme.limits, n);
+    return isWrong ? `Choose ${limitWords(scheme.limits)}: ${n} chosen.` : undefined;
+  }
+  if (scheme.kind !== "text") return undefined;
+  const n = countCharacters(answerOf(scheme, draft).text);
+  const isWrong = n > 0 && !isWithin(scheme.limits, n);
+  return isWrong ? `Write ${limitWords(scheme.limits)} characters: ${n} written.` : undefined;
+}
+
+const isWithin = ({ min = 0, max = Number.POSITIVE_INFINITY }: Limits = {}, n: number): boolean =>
+  min <= n && n <= max;
+
+/** Characters as the server counts them: code points, without white space at both ends. */
+const countCharacters = (text: string): number => [...text.trim()].length;
+
+function limitWords({ min, max }: Limits = {}): string {
+  if (min === undefined) return `at most ${max}`;
+  if (max === undefined) return `at least ${min}`;
+  return min === max ? `exactly ${min}` : `${min} to ${max}`;
+}
+
+/** The limits of a question in words, such as “Choose 1 to 3” and “12 of 200 characters”. */
+export function limitHint(
+  { kind, limits }: KindOf<"choice"> | KindOf<"text">,
+  text = "",
+): string | undefined {
+  if (limits?.min === undefined && limits?.max === undefined) return undefined;
+  if (kind === "choice") return `Choose ${limitWords(limits)}`;
+  const n = countCharacters(text);
+  const atLeast = limits.min === undefined ? "" : `, at least ${limits.min}`;
+  return limits.max === undefined
+    ? `${n} characters${atLeast}`
+    : `${n} of ${limits.max} characters${atLeast}`;
 }
 
 /** A wrong step needs a kind of error and a severity, where the task has them. */

@@ -14,6 +14,8 @@ type Present<T> = T extends (infer One)[]
 
 /** One item to annotate. */
 export type Item = Present<Told["Item"]>;
+/** A word that is marked in the texts of an item. */
+export type Keyword = NonNullable<Item["keywords"]>[number];
 /** Further input of a judge, beside the task and the candidate. */
 export type Given = Present<Told["Given"]>;
 /** One question, or several that belong together. */

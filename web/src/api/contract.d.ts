@@ -45,6 +45,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description Parts of the name of a case that has rows, prompts, targets, models or trials. */
+        CaseNameParts: {
+            /**
+             * Format: uint32
+             * @description Row of the data, from 1.
+             */
+            row?: number | null;
+            /** @description Prompt, target and model, as far as the case has several. */
+            variant?: string[];
+            /** @description The name that is written, with the fields of the row. */
+            written: string;
+        };
         /** @description Where a case is written, for messages and for reports that point into files. */
         CaseOrigin: {
             /** @description Relative to the folder in which the run was started, where it is below it. */
@@ -57,6 +69,8 @@ export interface components {
         };
         /** @description Result of one case. */
         CaseResult: {
+            /** @description The name that all trials of the case share; absent if the case has one trial. */
+            base?: string | null;
             /** @description Id of the graded candidate, as in its grades. */
             candidate: string;
             /** @description Name of the case. If a case has several trials, the name ends with the number of the trial. */
@@ -73,6 +87,8 @@ export interface components {
             origin?: components["schemas"]["CaseOrigin"] | null;
             /** @description Verdict of the panel. */
             panel?: components["schemas"]["PanelVerdict"] | null;
+            /** @description Parts of the name; absent if the name is as it is written. */
+            parts?: components["schemas"]["CaseNameParts"] | null;
             /** @description The judge calls that were projected before it was graded. */
             projected_calls?: components["schemas"]["CallRange"] | null;
             /** @description Hash of the rubric: a key of `rubrics` in the run. */
@@ -1037,6 +1053,19 @@ export interface components {
              */
             test: "unanswered";
         });
+        /** @description Smallest and largest number of labels or characters in an answer. */
+        AnswerLimits: {
+            /**
+             * Format: uint32
+             * @description Largest number; absent if there is no upper limit.
+             */
+            max?: number | null;
+            /**
+             * Format: uint32
+             * @description Smallest number; absent if there is no lower limit.
+             */
+            min?: number | null;
+        };
         /** @description Order in which an annotator gets items. */
         AssignmentOrder: "balanced" | "fixed" | "random";
         /** @description One answer of a judge: to a criterion, a branch of a tree, a claim or a requirement. */
@@ -1125,6 +1154,8 @@ export interface components {
             given?: components["schemas"]["Given"][];
             /** @description Id of the item in the store. */
             id: string;
+            /** @description Words that the page marks in the texts of the item. */
+            keywords?: components["schemas"]["Keyword"][];
             /** @description Whether the fields are shown side by side. */
             side_by_side?: boolean;
             /** @description What an agent was asked. */
@@ -1160,6 +1191,13 @@ export interface components {
             label: string;
             /** @description Value of the field as text; lists and objects are written as JSON. */
             text: string;
+        };
+        /** @description A word or phrase that is marked in the texts of items. */
+        Keyword: {
+            /** @description What the word stands for; absent if there is no label. */
+            label?: string | null;
+            /** @description Word or phrase, found as whole words in any case. `*` stands for further letters and digits. */
+            word: string;
         };
         /** @description The annotation of one step. */
         Marked: {
@@ -1302,6 +1340,8 @@ export interface components {
             kind: "choice";
             /** @description Possible answers, in the order of the page. */
             labels: string[];
+            /** @description Number of labels that may be selected; absent if any number may be. */
+            limits?: components["schemas"]["AnswerLimits"];
             /** @description Whether annotators may select more than one label. */
             many: boolean;
         } | {
@@ -1355,6 +1395,8 @@ export interface components {
              * @constant
              */
             kind: "text";
+            /** @description Number of characters, without white space at both ends; absent if any number is allowed. */
+            limits?: components["schemas"]["AnswerLimits"];
             /** @description Whether the text field has more than one line. */
             multiline: boolean;
             /** @description Hint in the empty text field; absent if there is none. */

@@ -307,7 +307,8 @@ export interface paths {
          * Add, change or remove cases: all changes of a request make one version
          * @description Cases come from `records`, from `traces` by id or by `trace_filter`, and from an annotation task. The key of a case is
          *     the `id` of its record; a case with the key of another one replaces it. Cases with the same task are in the same
-         *     split. Nothing is written if a case cannot be taken.
+         *     split. Nothing is written if a case cannot be taken. More cases than a body holds (32 MiB by default) are sent in
+         *     several requests, each with the version of the one before as `base`.
          */
         post: operations["add_dataset_version"];
         delete?: never;
@@ -2005,8 +2006,12 @@ export interface components {
         Alerts: {
             /** @description Alerts, newest first. */
             items: components["schemas"]["AlertShown"][];
+            /** @description When this server last checked all monitors, in UTC (RFC 3339); absent if it has not done so since it started. */
+            last_check?: string | null;
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
+            /** @description When this server checks all monitors next; absent before its first check. */
+            next_check?: string | null;
         };
         /** @description Alpha without one of the graders */
         AlphaWithoutPerson: {
@@ -2143,7 +2148,7 @@ export interface components {
             dollars: number;
             /**
              * Format: double
-             * @description Dollars for one of the currency, as agreed when the cap was set.
+             * @description Exchange rate to US dollars: dollars for one unit of the currency, as set with the cap.
              */
             rate: number;
         };
@@ -2169,9 +2174,11 @@ export interface components {
         /** @enum {string} */
         CaseDifferenceKind: "added" | "changed" | "removed";
         CaseDifferenceView: {
-            /** @description Fields of a changed record that differ, and `rubric`. */
+            /** @description Fields of a changed record that differ, and `rubric` or `trace`. */
             fields: string[];
+            /** @description Key of the case. */
             key: string;
+            /** @description What happened to the case. */
             kind: components["schemas"]["CaseDifferenceKind"];
             new?: components["schemas"]["DatasetCaseView"] | null;
             old?: components["schemas"]["DatasetCaseView"] | null;
@@ -2437,6 +2444,7 @@ export interface components {
             record?: Record<string, never> | null;
         };
         DatasetCasePage: {
+            /** @description Cases, in the order in which they were added. */
             items: components["schemas"]["DatasetCaseView"][];
             /**
              * Format: int64
@@ -2479,26 +2487,39 @@ export interface components {
         };
         /** @description Differences between two versions */
         DatasetDiffView: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the old version.
+             */
             from: number;
-            /** @description By key. */
+            /** @description Differences, by key of the case. */
             items: components["schemas"]["CaseDifferenceView"][];
             /**
              * Format: int64
-             * @description Over all pages.
+             * @description Cases that only the new version has, over all pages.
              */
             n_added: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases whose record, rubric or trace differs, over all pages.
+             */
             n_changed: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases that only the old version has, over all pages.
+             */
             n_removed: number;
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the new version.
+             */
             to: number;
         };
         /** @description The stored rubric of a case */
         DatasetRubricView: {
+            /** @description Name of the rubric. */
             name: string;
             /**
              * @description Id of the rubric version.
@@ -2507,33 +2528,50 @@ export interface components {
             version: string;
         };
         DatasetUpdate: {
+            /** @description `true` archives the dataset, `false` restores it. */
             archived?: boolean | null;
-            /** @description `null` removes it. */
+            /** @description What the dataset is for; `null` removes it. */
             description?: string | null;
         };
         DatasetVersionPage: {
+            /** @description Versions, the newest first. */
             items: components["schemas"]["DatasetVersionView"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
-        /** @description What became of a request */
+        /** @description The result of a request for a new version */
         DatasetVersionReceipt: {
             /** @description Whether a version was written. */
             is_new: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases that the version before does not have.
+             */
             n_added: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases of that version.
+             */
             n_cases: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases whose record, rubric or trace changed.
+             */
             n_changed: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases that only the version before has.
+             */
             n_removed: number;
             /**
              * Format: int64
              * @description Traces of the filter that have no content.
              */
             n_skipped: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Cases of the request that the version before has in the same form.
+             */
             n_unchanged: number;
             /**
              * Format: int64
@@ -2543,6 +2581,7 @@ export interface components {
         };
         /** @description A version of a dataset, which never changes */
         DatasetVersionView: {
+            /** @description When it was written, in UTC (RFC 3339). */
             created: string;
             /** @description Name of the person who wrote it. */
             created_by?: string | null;
@@ -2551,11 +2590,14 @@ export interface components {
              * @description Cases that the version before does not have.
              */
             n_added: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of cases.
+             */
             n_cases: number;
             /**
              * Format: int64
-             * @description Cases whose record or rubric differs from the version before.
+             * @description Cases whose record, rubric or trace differs from the version before.
              */
             n_changed: number;
             /**
@@ -2573,10 +2615,11 @@ export interface components {
              * @description Cases in the split `test`.
              */
             n_test: number;
+            /** @description Why the version was written, in its author's words. */
             note?: string | null;
             /**
              * Format: int64
-             * @description From 1.
+             * @description Number of the version, from 1.
              */
             number: number;
         };
@@ -2584,12 +2627,18 @@ export interface components {
         DatasetView: {
             /** @description When it was archived. */
             archived?: string | null;
+            /** @description When it was created, in UTC (RFC 3339). */
             created: string;
             /** @description Name of the person who created it. */
             created_by?: string | null;
+            /** @description What the dataset is for, in its author's words. */
             description?: string | null;
-            /** @example dst_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            /**
+             * @description Id of the dataset.
+             * @example dst_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
             id: string;
+            /** @description Unique in the project. */
             name: string;
             newest?: components["schemas"]["DatasetVersionView"] | null;
             /**
@@ -3590,6 +3639,7 @@ export interface components {
             since?: string | null;
         };
         NewDatasetRequest: {
+            /** @description What the dataset is for. */
             description?: string | null;
             /**
              * @description Up to 100 letters on one line.
@@ -3645,7 +3695,7 @@ export interface components {
             /** @description Traces, as `GET /traces` takes them; `limit` is from 1 to 10000 [default: 1000]. */
             trace_filter?: Record<string, never> | null;
             /**
-             * @description Ids of traces.
+             * @description Ids of traces, up to 10000.
              * @default []
              */
             traces?: string[];
@@ -4384,12 +4434,15 @@ export interface components {
         RunAnswer: {
             /** @description Its first 1,000 characters; absent if the run does not hold it. */
             answer?: string | null;
+            /** @description Hash of the whole answer, to compare answers; absent if the run does not hold it. */
+            answer_hash?: string | null;
             /** @description Whether the answer is longer. */
             is_cut: boolean;
             /** @description In the plan, from 0. */
             place: number;
         };
         RunAnswerPage: {
+            /** @description Answers, in the order of the plan. */
             items: components["schemas"]["RunAnswer"][];
             /** @description Send it as `after`; absent at the end. */
             next?: number | null;
@@ -4527,6 +4580,7 @@ export interface components {
             place: number;
         };
         RunLabelPage: {
+            /** @description Labels, in the order of the plan. */
             items: components["schemas"]["RunLabelView"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
@@ -4537,12 +4591,15 @@ export interface components {
             author?: string | null;
             /** @description Name of the case. */
             case: string;
+            /** @description The author's reason; empty if there is none. */
             comment: string;
             /** @description Whether the caller is the author, and may change it. */
             is_own: boolean;
+            /** @description Whether the case passes. */
             is_passed: boolean;
-            /** @description In the plan, from 0. */
+            /** @description Place of the case in the plan, from 0. */
             place: number;
+            /** @description When the label was stored, in UTC (RFC 3339). */
             time: string;
         };
         /** @description A run without its results */

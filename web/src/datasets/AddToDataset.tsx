@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { Problem } from "../api/client";
 import { useProject } from "../api/session";
 import { verdictsQuery } from "../grades/queries";
@@ -20,15 +21,21 @@ import {
   preselectDataset,
   recordOfItem,
 } from "./datasetChoice";
-import { addDataset, addDatasetVersion, datasetsQuery, refreshDataset } from "./queries";
-import type { Dataset } from "./types";
+import {
+  addDataset,
+  addDatasetVersion,
+  type Dataset,
+  datasetsQuery,
+  refreshDataset,
+  type WrittenVersion,
+} from "./queries";
 
 type AddToDatasetProps = { source: CaseSource; onClose: () => void };
 
 /** The dataset that was chosen last in a project. */
 const lastKey = (project: string): string => `jurist.dataset.${project}`;
 
-/** Adds traces or an annotated item to a dataset, existing or new, with the rubric that grades them. */
+/** Adds traces, a task or one of its items to a dataset, existing or new, with the rubric that grades them. */
 export function AddToDataset({ source, onClose }: AddToDatasetProps) {
   const project = useProject();
   const datasets = useQuery(datasetsQuery(project.id));
@@ -42,8 +49,16 @@ export function AddToDataset({ source, onClose }: AddToDatasetProps) {
 }
 
 function dialogTitle(source: CaseSource): string {
-  if (source.kind === "traces") return `Add ${plural(source.traces.length, "trace")} to a dataset`;
-  return source.kind === "filter" ? "Add the listed traces to a dataset" : "Add the item to a dataset";
+  switch (source.kind) {
+    case "traces":
+      return `Add ${plural(source.traces.length, "trace")} to a dataset`;
+    case "filter":
+      return "Add the matching traces to a dataset";
+    case "task":
+      return "Add the items of the task to a dataset";
+    case "item":
+      return "Add the item to a dataset";
+  }
 }
 
 /** A name that exists is taken as it is: an attempt that failed after this step can be repeated. */
@@ -92,17 +107,7 @@ function AddForm({ source, datasets }: { source: CaseSource; datasets: Dataset[]
     },
   });
   if (adding.data) {
-    const { name, written } = adding.data;
-    const words = describeWritten(written);
-    return (
-      <p role="status">
-        {words.charAt(0).toUpperCase() + words.slice(1)}:{" "}
-        <Link to="/p/$project/datasets/$dataset" params={{ project: project.name, dataset: name }}>
-          {name} v{written.version}
-        </Link>
-        .
-      </p>
-    );
+    return <AddedNote {...adding.data} />;
   }
   const open = datasets.filter((dataset) => !dataset.archived);
   return (
@@ -131,7 +136,25 @@ function AddForm({ source, datasets }: { source: CaseSource; datasets: Dataset[]
       {source.kind === "filter" && (
         <p>Traces that match the filter, up to {count(MOST_TRACES)}, in the order of the list.</p>
       )}
+      {source.kind === "task" && <p>All items, with the labels on which annotators agreed.</p>}
     </Form>
+  );
+}
+
+/** The result, which gets the focus: the form with the button that had it is gone. */
+function AddedNote({ name, written }: { name: string; written: WrittenVersion }) {
+  const project = useProject();
+  const note = useRef<HTMLParagraphElement>(null);
+  useEffect(() => note.current?.focus(), []);
+  const words = describeWritten(written);
+  return (
+    <p ref={note} role="status" tabIndex={-1}>
+      {words.charAt(0).toUpperCase() + words.slice(1)}:{" "}
+      <Link to="/p/$project/datasets/$dataset" params={{ project: project.name, dataset: name }}>
+        {name} v{written.version}
+      </Link>
+      .
+    </p>
   );
 }
 
@@ -144,6 +167,7 @@ function useAutomaticRubric(source: CaseSource): string {
   const version = useQuery({ ...versionQuery(project.id, failed ?? ""), enabled: failed !== undefined });
   const rubrics = useQuery(rubricsQuery(project.id));
   if (source.kind === "item") return "none";
+  if (source.kind === "task") return "the rubric of the task, if it has one";
   if (trace === undefined) return "the rubric by which each trace failed";
   if (verdicts.data && failed === undefined) return "none: no verdict of the trace is fail";
   const name = rubrics.data?.find((rubric) => rubric.id === version.data?.rubric)?.name;

@@ -1,38 +1,43 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { may, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { CodeBlock } from "../ui/CodeBlock";
-import { Dialog } from "../ui/Dialog";
+import { SPLIT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { FormError } from "../ui/Form";
 import { count, plural } from "../ui/format";
 import type { KeyGroup } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
-import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { SearchField } from "../ui/SearchField";
 import { useToast } from "../ui/Toast";
-import { type PagedList, useLoadMore } from "../ui/useLoadMore";
-import { type VirtualColumn, VirtualTable } from "../ui/VirtualTable";
+import type { VirtualColumn } from "../ui/VirtualTable";
+import { DatasetCaseDialog } from "./DatasetCaseDialog";
+import { DatasetCaseTable } from "./DatasetCaseTable";
 import styles from "./Datasets.module.css";
-import { addDatasetVersion, datasetCaseQuery, datasetCasesQuery, refreshDataset } from "./queries";
+import {
+  addDatasetVersion,
+  type Dataset,
+  type DatasetCase,
+  type DatasetVersion,
+  datasetCasesQuery,
+  refreshDataset,
+} from "./queries";
 import type { DatasetSearch } from "./search";
-import type { Dataset, DatasetCase, DatasetCaseInFull, DatasetVersion } from "./types";
 
-const HERE = "/p/$project/datasets/$dataset";
-
-type DatasetCasesProps = { dataset: Dataset; version: DatasetVersion; isNewest: boolean };
+type DatasetCasesProps = {
+  dataset: Dataset;
+  version: DatasetVersion;
+  isNewest: boolean;
+  onChange: (change: Partial<DatasetSearch>) => void;
+};
 
 /** The cases of a version, filtered by split and text. */
-export function DatasetCases({ dataset, version, isNewest }: DatasetCasesProps) {
+export function DatasetCases({ dataset, version, isNewest, onChange }: DatasetCasesProps) {
   const project = useProject();
-  const { split, search, case: open } = useSearch({ from: HERE });
-  const navigate = useNavigate({ from: HERE });
-  const set = (change: Partial<DatasetSearch>) =>
-    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const { split, search, case: open } = useSearch({ from: "/p/$project/datasets/$dataset" });
   const filter = { version: version.number, split, search };
   const found = useInfiniteQuery(datasetCasesQuery(project.id, dataset.name, filter));
   const rows = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
@@ -44,7 +49,7 @@ export function DatasetCases({ dataset, version, isNewest }: DatasetCasesProps) 
         <SearchField
           search={search ?? ""}
           placeholder="text, key, task or trace"
-          onSearch={(text) => set({ search: text || undefined })}
+          onSearch={(text) => onChange({ search: text || undefined })}
         />
         <Select
           label="Split"
@@ -56,11 +61,11 @@ export function DatasetCases({ dataset, version, isNewest }: DatasetCasesProps) 
           ]}
           onChange={(event) => {
             const { value } = event.target;
-            set({ split: value === "dev" || value === "test" ? value : undefined });
+            onChange({ split: value === "dev" || value === "test" ? value : undefined });
           }}
         />
         <span className={styles.count} role="status">
-          {found.data && (
+          {found.data && !found.isPlaceholderData && (
             <>
               {total === undefined && found.hasNextPage && "more than "}
               {plural(total ?? rows.length, "case")}
@@ -75,26 +80,44 @@ export function DatasetCases({ dataset, version, isNewest }: DatasetCasesProps) 
               title={isFiltered ? "No matching cases" : "This version has no cases"}
               action={
                 isFiltered && (
-                  <Button onClick={() => set({ split: undefined, search: undefined })}>Show all cases</Button>
+                  <Button onClick={() => onChange({ split: undefined, search: undefined })}>
+                    Show all cases
+                  </Button>
                 )
               }
             />
           ) : (
-            <>
-              <CaseTable rows={rows} total={total} query={found} onOpen={(key) => set({ case: key })} />
-              {found.isError && <MoreButton query={found} />}
-            </>
+            <DatasetCaseTable
+              caption="Cases"
+              titleOf={({ title }) => title}
+              columns={columnsOf(project.name)}
+              rows={rows}
+              total={total}
+              query={found}
+              onOpen={(key) => onChange({ case: key })}
+              describe={({ split: ofCase, rubric }) => [ofCase, ...(rubric ? [`rubric ${rubric.name}`] : [])]}
+              keys={KEYS}
+            />
           )
         }
       </Loaded>
       {open !== undefined && (
-        <CaseDialog
-          dataset={dataset}
-          version={version.number}
+        <DatasetCaseDialog
+          dataset={dataset.name}
           caseKey={open}
-          mayRemove={isNewest && !dataset.archived && may(project, "write")}
-          onClose={() => set({ case: undefined })}
-        />
+          versions={[version.number]}
+          onClose={() => onChange({ case: undefined })}
+        >
+          {isNewest && !dataset.archived && may(project, "write") && (
+            <RemoveCaseButton
+              dataset={dataset.name}
+              version={version.number}
+              caseKey={open}
+              // An address with a version would show the removed case.
+              onRemoved={() => onChange({ case: undefined, version: undefined, from: undefined })}
+            />
+          )}
+        </DatasetCaseDialog>
       )}
     </div>
   );
@@ -104,141 +127,74 @@ const KEYS: KeyGroup = {
   title: "Cases",
   keys: [
     { keys: ["↑", "↓"], does: "next, previous case" },
-    { keys: ["Enter"], does: "open the case" },
+    { keys: ["Enter"], does: "open the case, with a link to its trace" },
   ],
 };
 
-const keyOfCase = ({ key }: DatasetCase): string => key;
-
-/** The height of a row of two lines, in pixels. */
-const ROW_HEIGHT = 56;
-
-type CaseTableProps = {
-  rows: DatasetCase[];
-  total: number | undefined;
-  query: PagedList;
-  onOpen: (key: string) => void;
-};
-
-function CaseTable({ rows, total, query, onOpen }: CaseTableProps) {
-  const project = useProject();
-  const loadMore = useLoadMore(query);
-  const columns: VirtualColumn<DatasetCase>[] = [
-    {
-      name: "case",
-      head: "Case",
-      width: 28,
-      cell: (row) => (
-        <span className={styles.case}>
-          <Button look="link" tabIndex={-1} onClick={() => onOpen(row.key)}>
-            <bdi className={styles.title}>{row.title || row.key}</bdi>
-          </Button>
-          {row.title && <span className={styles.soft}>{row.key}</span>}
-          {row.is_erased && <Badge>erased</Badge>}
-        </span>
+const columnsOf = (project: string): VirtualColumn<DatasetCase>[] => [
+  {
+    name: "split",
+    head: "Split",
+    ...SPLIT,
+    width: 8,
+    cell: ({ split, is_erased }) => (
+      <>
+        <Badge>{split}</Badge> {is_erased && <Badge>erased</Badge>}
+      </>
+    ),
+  },
+  { name: "rubric", head: "Rubric", width: 11, cell: ({ rubric }) => rubric?.name ?? "–" },
+  {
+    name: "trace",
+    head: "Trace",
+    width: 14,
+    cell: ({ trace }) =>
+      trace ? (
+        // By keyboard, the trace is linked in the dialog of the case.
+        <Link
+          to="/p/$project/traces/$trace"
+          params={{ project, trace }}
+          tabIndex={-1}
+          className={styles.soft}
+        >
+          {trace}
+        </Link>
+      ) : (
+        "–"
       ),
-    },
-    { name: "split", head: "Split", width: 5, cell: ({ split }) => <Badge>{split}</Badge> },
-    { name: "rubric", head: "Rubric", width: 11, cell: ({ rubric }) => rubric?.name ?? "–" },
-    {
-      name: "trace",
-      head: "Trace",
-      width: 14,
-      cell: ({ trace }) =>
-        trace ? (
-          <Link
-            to="/p/$project/traces/$trace"
-            params={{ project: project.name, trace }}
-            tabIndex={-1}
-            className={styles.soft}
-          >
-            {trace}
-          </Link>
-        ) : (
-          "–"
-        ),
-    },
-    {
-      name: "task",
-      head: "Task",
-      width: 11,
-      cell: ({ task }) => <span className={styles.soft}>{task}</span>,
-    },
-    { name: "added", head: "Added in", width: 6, cell: ({ added_in }) => `v${added_in}` },
-  ];
-  return (
-    <VirtualTable
-      caption="Cases"
-      columns={columns}
-      rows={rows}
-      total={total}
-      keyOf={keyOfCase}
-      rowHeight={ROW_HEIGHT}
-      onNearEnd={loadMore}
-      onKey={(key, row) => {
-        if (key !== "Enter") return false;
-        onOpen(row.key);
-        return true;
-      }}
-      describe={({ title, key, split, rubric }) =>
-        [title || key, split, rubric && `rubric ${rubric.name}`].filter(Boolean).join(", ")
-      }
-      keys={KEYS}
-    />
-  );
-}
+  },
+  { name: "task", head: "Task", width: 11, cell: ({ task }) => <span className={styles.soft}>{task}</span> },
+  {
+    name: "added",
+    head: "Added in",
+    about: "The first version that has the case in this form.",
+    entry: "dataset",
+    width: 6,
+    cell: ({ added_in }) => `v${added_in}`,
+  },
+];
 
-type CaseDialogProps = {
-  dataset: Dataset;
-  version: number;
-  caseKey: string;
-  mayRemove: boolean;
-  onClose: () => void;
-};
+type RemoveCaseButtonProps = { dataset: string; version: number; caseKey: string; onRemoved: () => void };
 
-/** The record of a case, which can be removed from the newest version. */
-function CaseDialog({ dataset, version, caseKey, mayRemove, onClose }: CaseDialogProps) {
+/** Writes a version without the case. */
+function RemoveCaseButton({ dataset, version, caseKey, onRemoved }: RemoveCaseButtonProps) {
   const project = useProject();
   const queries = useQueryClient();
   const toast = useToast();
-  const found = useQuery(datasetCaseQuery(project.id, dataset.name, caseKey, version));
   const removing = useMutation({
-    mutationFn: () => addDatasetVersion(project.id, dataset.name, { base: version, remove: [caseKey] }),
+    mutationFn: () => addDatasetVersion(project.id, dataset, { base: version, remove: [caseKey] }),
     onSuccess: async (written) => {
       toast(`Case removed in v${written.version}. It stays in older versions.`);
-      onClose();
-      await refreshDataset(queries, project.id, dataset.name);
+      onRemoved();
+      await refreshDataset(queries, project.id, dataset);
     },
   });
   return (
-    <Dialog title={`Case ${caseKey}`} onClose={onClose} wide>
-      <Loaded query={found} what="the case">
-        {(it) => <CaseRecord of={it} />}
-      </Loaded>
-      {mayRemove && (
-        <>
-          <FormError error={removing.error} />
-          <Button look="danger" disabled={removing.isPending} onClick={() => removing.mutate()}>
-            Remove from the dataset
-          </Button>
-        </>
-      )}
-    </Dialog>
-  );
-}
-
-/** A case as it is stored. */
-export function CaseRecord({ of: { record, split, task, rubric } }: { of: DatasetCaseInFull }) {
-  return (
-    <div className={styles.part}>
-      <p className={styles.soft}>
-        {split} · task {task} · {rubric ? `rubric ${rubric.name}` : "no rubric"}
-      </p>
-      {record ? (
-        <CodeBlock text={JSON.stringify(record, null, 2)} />
-      ) : (
-        <p>The trace of this case was erased, and its text with it.</p>
-      )}
-    </div>
+    <>
+      <FormError error={removing.error} />
+      <Button look="danger" disabled={removing.isPending} onClick={() => removing.mutate()}>
+        {removing.isPending ? "Removing…" : "Remove from the dataset"}
+      </Button>
+    </>
   );
 }

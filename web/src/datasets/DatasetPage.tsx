@@ -17,9 +17,16 @@ import { DatasetCases } from "./DatasetCases";
 import { DatasetChanges } from "./DatasetChanges";
 import styles from "./Datasets.module.css";
 import { addCommand } from "./DatasetsPage";
-import { changeDataset, datasetQuery, datasetVersionsQuery, exportAddress, refreshDataset } from "./queries";
+import {
+  changeDataset,
+  type Dataset,
+  type DatasetVersion,
+  datasetQuery,
+  datasetVersionsQuery,
+  exportAddress,
+  refreshDataset,
+} from "./queries";
 import type { DatasetSearch } from "./search";
-import type { Dataset, DatasetVersion } from "./types";
 
 const HERE = "/p/$project/datasets/$dataset";
 
@@ -46,7 +53,9 @@ function DatasetDetail({ dataset, versions }: { dataset: Dataset; versions: Data
   const navigate = useNavigate({ from: HERE });
   const set = (change: Partial<DatasetSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const version = versions.find((it) => it.number === search.version) ?? versions[0];
+  const [newest] = versions;
+  const version =
+    search.version === undefined ? newest : versions.find(({ number }) => number === search.version);
   return (
     <>
       <PageHead
@@ -75,7 +84,7 @@ function DatasetDetail({ dataset, versions }: { dataset: Dataset; versions: Data
               }))}
               onChange={(event) => {
                 const chosen = Number(event.target.value);
-                set({ version: chosen === versions[0]?.number ? undefined : chosen, from: undefined });
+                set({ version: chosen === newest?.number ? undefined : chosen, from: undefined });
               }}
             />
             <ExportMenu dataset={dataset.name} version={version.number} />
@@ -98,10 +107,24 @@ function DatasetDetail({ dataset, versions }: { dataset: Dataset; versions: Data
             {search.view === "changes" ? (
               <DatasetChanges dataset={dataset.name} version={version} versions={versions} onChange={set} />
             ) : (
-              <DatasetCases dataset={dataset} version={version} isNewest={version === versions[0]} />
+              <DatasetCases
+                dataset={dataset}
+                version={version}
+                isNewest={version === newest}
+                onChange={set}
+              />
             )}
           </Tabs>
         </>
+      ) : newest ? (
+        <Notice
+          title={`There is no version ${search.version}`}
+          action={
+            <Button onClick={() => set({ version: undefined, from: undefined })}>
+              Show the newest version
+            </Button>
+          }
+        />
       ) : (
         <NoVersions dataset={dataset} />
       )}
@@ -128,7 +151,7 @@ function VersionFacts({ version }: { version: DatasetVersion }) {
     <p className={styles.facts}>
       {plural(n_cases, "case")}: {count(n_dev)} dev, {count(n_test)} test. Since the version before:{" "}
       {count(n_added)} added, {count(n_changed)} changed, {count(n_removed)} removed
-      {created_by && <> by {created_by}</>}.{note && <q>{note}</q>}
+      {created_by && <> by {created_by}</>}. {note && <q>{note}</q>}
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Dialog } from "../ui/Dialog";
+import { SPLIT } from "../ui/explanations";
 import { Field } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
 import { count, versionName } from "../ui/format";
@@ -16,8 +17,7 @@ import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import styles from "./Datasets.module.css";
-import { addDataset, datasetsQuery } from "./queries";
-import type { Dataset } from "./types";
+import { addDataset, type Dataset, datasetsQuery } from "./queries";
 
 /** Versioned sets of cases. */
 export function DatasetsPage() {
@@ -67,7 +67,7 @@ function NoDatasets() {
       <p>Add the cases of a file; the dataset is created if it does not exist:</p>
       <CodeBlock text={addCommand("support")} />
       <p>
-        Or choose “Add to dataset” on a trace, on the list of traces or on a dispute.{" "}
+        Or choose “Add to dataset” on a trace, an annotation task or a dispute, or add traces from their list.{" "}
         <BookLink page="how-to/datasets.html">How to use datasets</BookLink>
       </p>
     </Notice>
@@ -98,12 +98,15 @@ function DatasetTable({ all }: { all: Dataset[] }) {
     {
       name: "cases",
       head: "Cases",
+      about: "Number of cases of the newest version.",
+      entry: "dataset",
       align: "end",
       cell: ({ newest }) => count(newest?.n_cases ?? 0),
     },
     {
       name: "split",
       head: "Dev, test",
+      ...SPLIT,
       align: "end",
       cell: ({ newest }) => (newest ? `${count(newest.n_dev)}, ${count(newest.n_test)}` : "–"),
       wide: true,

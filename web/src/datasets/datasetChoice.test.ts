@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Item } from "../annotate/types";
 import { buildEntry, describeWritten, failedRubric, preselectDataset, recordOfItem } from "./datasetChoice";
-import type { Dataset } from "./types";
+import type { Dataset } from "./queries";
 
 const dataset = (name: string, archived: string | null = null): Dataset => ({
   id: `dst_${name}`,
@@ -52,6 +52,7 @@ test("what is not chosen is not sent", () => {
     rubric: "tone",
     note: "n",
   });
+  expect(buildEntry({ kind: "task", task: "tsk_1" }, nothing)).toEqual({ annotation_task: "tsk_1" });
   expect(buildEntry({ kind: "record", record: { id: "x" } }, nothing)).toEqual({ records: [{ id: "x" }] });
 });
 

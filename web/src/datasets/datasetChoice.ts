@@ -2,12 +2,13 @@
 import type { Item } from "../annotate/types";
 import type { TracesSearch } from "../traces/search";
 import { count, plural } from "../ui/format";
-import type { Dataset, DatasetEntry, WrittenVersion } from "./types";
+import type { Dataset, DatasetEntry, WrittenVersion } from "./queries";
 
 /** Where new cases come from. */
 export type CaseSource =
   | { kind: "traces"; traces: string[] }
   | { kind: "filter"; search: TracesSearch }
+  | { kind: "task"; task: string }
   | { kind: "item"; candidate: string; item: Item };
 
 /** The most traces of a filter that become cases at once. */
@@ -53,6 +54,8 @@ export function buildEntry(
       return { ...given, traces: source.traces };
     case "filter":
       return { ...given, trace_filter: { ...source.search, limit: MOST_TRACES } };
+    case "task":
+      return { ...given, annotation_task: source.task };
     case "record":
       return { ...given, records: [source.record] };
   }

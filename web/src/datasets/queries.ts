@@ -6,10 +6,22 @@ import {
   queryOptions,
 } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
-import type { DatasetEntry } from "./types";
+import { loadAllPages, PAGE_SIZE } from "../api/pages";
 
-/** The largest page that the server sends. */
-const PAGE = 200;
+export type Dataset = Schemas["DatasetView"];
+export type DatasetVersion = Schemas["DatasetVersionView"];
+export type DatasetCase = Schemas["DatasetCaseView"];
+export type DatasetCaseInFull = Schemas["DatasetCaseInFull"];
+/** A case that differs between two versions. */
+export type DatasetChange = Schemas["CaseDifferenceView"];
+/** What a request for a version changed. */
+export type WrittenVersion = Schemas["DatasetVersionReceipt"];
+
+/** What a new version adds and removes. The generated types do not describe records and filters. */
+export type DatasetEntry = Partial<Omit<Schemas["NewDatasetVersion"], "records" | "trace_filter">> & {
+  records?: Record<string, unknown>[];
+  trace_filter?: Record<string, unknown>;
+};
 
 export const datasetsQuery = (project: string, archived = false) =>
   queryOptions({
@@ -23,15 +35,15 @@ export const datasetQuery = (project: string, name: string) =>
     queryFn: () => unwrap(api(project).GET("/api/v1/datasets/{name}", { params: { path: { name } } })),
   });
 
-/** The newest versions of a dataset, the newest first. */
+/** The versions of a dataset, the newest first. */
 export const datasetVersionsQuery = (project: string, name: string) =>
   queryOptions({
     queryKey: ["dataset-versions", project, name],
-    queryFn: async () => {
-      const params = { path: { name }, query: { limit: PAGE } };
-      const { items } = await unwrap(api(project).GET("/api/v1/datasets/{name}/versions", { params }));
-      return items;
-    },
+    queryFn: () =>
+      loadAllPages((after: string | undefined) => {
+        const params = { path: { name }, query: { limit: PAGE_SIZE, after } };
+        return unwrap(api(project).GET("/api/v1/datasets/{name}/versions", { params }));
+      }),
   });
 
 export type CaseFilter = { version: number; split?: "dev" | "test"; search?: string };
@@ -42,7 +54,7 @@ export const datasetCasesQuery = (project: string, name: string, filter: CaseFil
     queryKey: ["dataset-cases", project, name, filter],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const params = { path: { name }, query: { ...filter, limit: PAGE, after: pageParam } };
+      const params = { path: { name }, query: { ...filter, limit: PAGE_SIZE, after: pageParam } };
       return unwrap(api(project).GET("/api/v1/datasets/{name}/cases", { params, signal }));
     },
     getNextPageParam: (last) => last.next ?? undefined,
@@ -66,7 +78,7 @@ export const datasetDiffQuery = (project: string, name: string, pair: VersionPai
     queryKey: ["dataset-diff", project, name, pair],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
-      const params = { path: { name }, query: { ...pair, limit: PAGE, after: pageParam } };
+      const params = { path: { name }, query: { ...pair, limit: PAGE_SIZE, after: pageParam } };
       return unwrap(api(project).GET("/api/v1/datasets/{name}/diff", { params, signal }));
     },
     getNextPageParam: (last) => last.next ?? undefined,

@@ -14,6 +14,7 @@ import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
 import { AlertState, isSnoozed } from "./AlertState";
+import { describeAlertChecks } from "./alertChecks";
 import styles from "./Budget.module.css";
 import { type Alert, alertsQuery } from "./queries";
 
@@ -42,7 +43,8 @@ export function AlertsPage() {
       <Loaded query={alerts} what="alerts">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return <NoAlerts all={all === true} />;
+          if (rows.length === 0)
+            return <NoAlerts all={all === true} checks={describeAlertChecks(pages[0] ?? {})} />;
           return (
             <>
               <AlertTable rows={rows} />
@@ -55,7 +57,7 @@ export function AlertsPage() {
   );
 }
 
-function NoAlerts({ all }: { all: boolean }) {
+function NoAlerts({ all, checks }: { all: boolean; checks: string }) {
   const project = useProject();
   return (
     <Notice title="No alerts">
@@ -74,6 +76,7 @@ function NoAlerts({ all }: { all: boolean }) {
           "."
         )}
       </p>
+      <p>{checks}</p>
     </Notice>
   );
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { describeAlertChecks } from "./alertChecks";
 import { daysOf } from "./BudgetPage";
 import { formatMoney, monthBefore, monthName } from "./format";
 
@@ -24,4 +25,20 @@ test("months turn over years, and days without spending are nothing", () => {
     ["2026-11-02", 0],
     ["2026-11-03", 2],
   ]);
+});
+
+test("a page without alerts says when monitors were checked, and when they are checked next", () => {
+  const now = Date.parse("2026-11-03T12:00:00Z");
+  const text = (last_check: string | null, next_check: string | null) =>
+    describeAlertChecks({ last_check, next_check }, now);
+  expect(text("2026-11-03T11:57:00Z", "2026-11-03T12:07:00Z")).toBe(
+    "The server checked all monitors 3 min ago. The next check is in 7 min.",
+  );
+  expect(text("2026-11-03T11:50:00Z", "2026-11-03T12:00:00Z")).toBe(
+    "The server checked all monitors 10 min ago. The next check is due now.",
+  );
+  expect(text(null, null)).toBe("The server has not checked its monitors since it started.");
+  expect(text(null, "2026-11-03T12:00:20Z")).toBe(
+    "The server has not checked its monitors since it started. The next check is in 1 min.",
+  );
 });

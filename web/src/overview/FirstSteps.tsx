@@ -48,8 +48,8 @@ export function FirstSteps() {
         </FirstStep>
         <FirstStep
           title="Collect human annotations"
-          book="tutorials/validate-a-judge.html"
-          about="Validate a judge against people"
+          book="tutorials/annotation-study.html"
+          about="Run an annotation study"
         >
           <p>
             People grade with the same rubric as judges, so that you can measure judge–human agreement.{" "}

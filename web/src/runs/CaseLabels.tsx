@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { may, useProject } from "../api/session";
+import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { CopyButton } from "../ui/CopyButton";
+import { CodeBlock } from "../ui/CodeBlock";
 import { TextArea } from "../ui/Field";
 import { FormError } from "../ui/Form";
 import { count, plural } from "../ui/format";
@@ -15,8 +16,8 @@ import { putRunLabel, type RunLabel, runLabelsQuery } from "./queries";
 /** Labels of people for a case: those of others, and the own one, which can be changed. */
 export function CaseLabels({ run, place }: { run: string; place: number }) {
   const project = useProject();
-  const { data } = useQuery(runLabelsQuery(project.id, run));
-  if (!data) return null;
+  const { data, error } = useQuery(runLabelsQuery(project.id, run));
+  if (!data) return <FormError error={error && new Error(`labels could not be loaded: ${error.message}`)} />;
   const labels = data.filter((label) => label.place === place);
   const others = labels.filter((label) => !label.is_own);
   const mayLabel = may(project, "write");
@@ -30,7 +31,7 @@ export function CaseLabels({ run, place }: { run: string; place: number }) {
         <ul className={styles.others}>
           {others.map((label, at) => (
             <li key={at}>
-              <LabelSign isPassed={label.is_passed} /> <b>{label.author ?? "Local user"}</b>{" "}
+              <StatusBadge status={statusOf(label.is_passed)} /> <b>{label.author ?? "Local user"}</b>{" "}
               <span className={styles.soft}>
                 <Time at={label.time} />
               </span>
@@ -43,28 +44,28 @@ export function CaseLabels({ run, place }: { run: string; place: number }) {
   );
 }
 
-/** A thumb with its word, so that it can be read without pictures. */
-function LabelSign({ isPassed }: { isPassed: boolean }) {
-  return (
-    <span>
-      <span aria-hidden="true">{isPassed ? "👍" : "👎"}</span> {isPassed ? "pass" : "fail"}
-    </span>
-  );
-}
+const statusOf = (isPassed: boolean): "pass" | "fail" => (isPassed ? "pass" : "fail");
 
 type OwnLabelProps = { run: string; place: number; own: RunLabel | undefined };
 
 function OwnLabel({ run, place, own }: OwnLabelProps) {
   const project = useProject();
   const queries = useQueryClient();
-  const [comment, setComment] = useState(own?.comment ?? "");
+  // The stored comment, unless it is being changed: the server may have removed a secret from it.
+  const [typed, setTyped] = useState<string>();
+  const comment = typed ?? own?.comment ?? "";
   const saving = useMutation({
     mutationFn: (is_passed: boolean | null) => putRunLabel(project.id, run, { place, is_passed, comment }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["run-labels", project.id, run] }),
+    onMutate: () => typed,
+    onSuccess: async (_, __, sent) => {
+      await queries.invalidateQueries({ queryKey: ["run-labels", project.id, run] });
+      // What was typed in the meantime is not saved yet.
+      setTyped((now) => (now === sent ? undefined : now));
+    },
   });
   return (
     <div className={styles.own}>
-      <div className={styles.thumbs} role="group" aria-label="Your label">
+      <div className={styles.choices} role="group" aria-label="Your label">
         <span className={styles.soft}>Your label</span>
         {[true, false].map((isPassed) => {
           const isPressed = own?.is_passed === isPassed;
@@ -73,10 +74,11 @@ function OwnLabel({ run, place, own }: OwnLabelProps) {
               key={String(isPassed)}
               aria-pressed={isPressed}
               title={isPressed ? "Remove the label" : undefined}
-              disabled={saving.isPending}
-              onClick={() => saving.mutate(isPressed ? null : isPassed)}
+              // A disabled button would lose the focus.
+              aria-disabled={saving.isPending}
+              onClick={() => !saving.isPending && saving.mutate(isPressed ? null : isPassed)}
             >
-              <LabelSign isPassed={isPassed} />
+              <span aria-hidden="true">{isPassed ? "✓" : "✕"}</span> {statusOf(isPassed)}
             </Button>
           );
         })}
@@ -89,7 +91,7 @@ function OwnLabel({ run, place, own }: OwnLabelProps) {
             maxLength={2000}
             dir="auto"
             value={comment}
-            onChange={(event) => setComment(event.target.value)}
+            onChange={(event) => setTyped(event.target.value)}
           />
           <Button
             disabled={saving.isPending || comment.trim() === own.comment}
@@ -111,14 +113,16 @@ export function LabelAgreementNote({ run, outcomes }: { run: string; outcomes: C
   if (!data || data.length === 0) return null;
   const { n, nAgreed, nCases } = compareLabels(data, outcomes);
   return (
-    <p className={styles.agreement}>
-      <span role="status">
+    <div className={styles.agreement}>
+      <p role="status">
         {plural(nCases, "case")} labelled by people
         {n > 0 && `; the verdict agrees with ${count(nAgreed)} of ${plural(n, "label")}`}.
-      </span>{" "}
-      <span className={styles.soft}>Kappa with its interval:</span>{" "}
-      <code>{`jurist align --human ${run} --judge ${run}`}</code>
-      <CopyButton text={`jurist align --human ${run} --judge ${run}`} look="quiet" />
-    </p>
+      </p>
+      <details>
+        <summary>Measure the agreement</summary>
+        <p className={styles.soft}>This command prints Cohen’s kappa with its 95 % confidence interval.</p>
+        <CodeBlock text={`jurist align --human ${run} --judge ${run}`} />
+      </details>
+    </div>
   );
 }

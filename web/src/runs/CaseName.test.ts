@@ -1,11 +1,18 @@
 import { expect, test } from "vitest";
-import { splitCaseName } from "./CaseName";
+import { tagName, tagTaskName } from "./CaseName";
 
-test("brackets at the end of a case name are tags, others belong to the name", () => {
-  expect(splitCaseName("order [status] now [row 1] [trial 1 of 3]")).toEqual({
-    base: "order [status] now",
-    tags: ["row 1", "trial 1 of 3"],
-  });
-  expect(splitCaseName("[row 1]")).toEqual({ base: "[row 1]", tags: [] });
-  expect(splitCaseName("plain")).toEqual({ base: "plain", tags: [] });
+test("row, prompt, model and trial are tags; brackets that are written belong to the name", () => {
+  const named = {
+    case: "order [status] [row 1] [short] [small] [trial 1 of 3]",
+    trial: 1,
+    parts: { written: "order [status]", row: 1, variant: ["short", "small"] },
+  };
+  expect(tagName(named)).toEqual({ base: "order [status]", tags: ["row 1", "short", "small", "trial 1"] });
+  expect(tagTaskName(named)).toEqual({ base: "order [status]", tags: ["row 1", "trial 1"] });
+  expect(tagName({ case: "order [status]" })).toEqual({ base: "order [status]", tags: [] });
+});
+
+test("a result of an earlier version has its name alone", () => {
+  const named = { case: "order [trial 1 of 3]", trial: 1 };
+  expect(tagName(named)).toEqual({ base: "order [trial 1 of 3]", tags: [] });
 });

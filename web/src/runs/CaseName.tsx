@@ -1,8 +1,16 @@
 import styles from "./RunPage.module.css";
 
-/** The name of a case; the parts in brackets, such as row, prompt, model and trial, are shown as tags. */
-export function CaseName({ name }: { name: string }) {
-  const { base, tags } = splitCaseName(name);
+/** A case as results name it: the parts are absent if its name is as it is written. */
+export type NamedCase = {
+  case: string;
+  trial?: number | null;
+  parts?: { written: string; row?: number | null; variant?: string[] } | null;
+};
+
+/** A name as it is shown: row, prompt, target, model and trial are tags. */
+export type TaggedName = { base: string; tags: string[] };
+
+export function CaseName({ base, tags }: TaggedName) {
   return (
     <>
       {base}
@@ -16,12 +24,15 @@ export function CaseName({ name }: { name: string }) {
   );
 }
 
-/** `order status [row 1] [trial 1 of 3]` as its base and what is in the brackets at its end. */
-export function splitCaseName(name: string): { base: string; tags: string[] } {
-  const end = /(?:\s*\[[^\][]*\])+\s*$/.exec(name);
-  if (!end || end.index === 0) return { base: name, tags: [] };
-  return {
-    base: name.slice(0, end.index),
-    tags: [...end[0].matchAll(/\[([^\][]*)\]/g)].map(([, tag = ""]) => tag),
-  };
+export const tagName = (named: NamedCase): TaggedName => addTags(named, named.parts?.variant ?? []);
+
+/** The name without prompt, target and model, which cases of one row and trial share. */
+export const tagTaskName = (named: NamedCase): TaggedName => addTags(named, []);
+
+function addTags({ case: name, trial, parts }: NamedCase, variant: string[]): TaggedName {
+  // Earlier versions of Jurist wrote the name alone.
+  if (!parts) return { base: name, tags: [] };
+  const row = parts.row == null ? [] : [`row ${parts.row}`];
+  const ofTrial = trial == null ? [] : [`trial ${trial}`];
+  return { base: parts.written, tags: [...row, ...variant, ...ofTrial] };
 }

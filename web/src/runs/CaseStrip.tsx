@@ -1,8 +1,9 @@
 import type { Schemas } from "../api/client";
 import type { Status } from "../ui/Badge";
+import type { NamedCase } from "./CaseName";
 import styles from "./CaseStrip.module.css";
 
-export type CaseOutcome = { place: number; case: string; status: Status; score: number | null };
+export type CaseOutcome = NamedCase & { place: number; status: Status; score: number | null };
 
 /** Numbers of verdicts of a run by status. */
 export const countsOf = (it: Schemas["RunLine"]) => ({

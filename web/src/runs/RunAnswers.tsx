@@ -7,22 +7,27 @@ import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { count, plural, score } from "../ui/format";
 import type { KeyGroup } from "../ui/KeyHelp";
+import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
+import { useOverflow } from "../ui/useOverflow";
 import { type VirtualColumn, VirtualTable } from "../ui/VirtualTable";
 import {
   type AnswerGrid,
+  type AnswerHashes,
+  answerOf,
   buildAnswerGrid,
   filterGridRows,
   type GridColumn,
   type GridOnly,
   type GridRow,
-  verdictsDiffer,
 } from "./answerGrid";
+import { type CaseChoice, CaseFilter } from "./CaseFilter";
 import { CaseName } from "./CaseName";
 import type { CaseOutcome } from "./CaseStrip";
 import { describeLabels, groupLabels } from "./labelAgreement";
 import {
   ANSWER_PAGE,
+  answerHashesQuery,
   answerPageQuery,
   type RunAnswer,
   type RunInFull,
@@ -31,86 +36,75 @@ import {
   runLabelsQuery,
 } from "./queries";
 import styles from "./RunAnswers.module.css";
+import type { RunSearch } from "./search";
 
 /** The answers of all cases side by side: a row for each case, a column for each prompt and model. */
 export function RunAnswers({ run, outcomes }: { run: RunInFull; outcomes: CaseOutcome[] }) {
-  const search = useSearch({ from: "/p/$project/runs/$run" });
+  const project = useProject();
+  const { find = "", only } = useSearch({ from: "/p/$project/runs/$run" });
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   const grid = useMemo(() => buildAnswerGrid(outcomes), [outcomes]);
+  // All pages of answers are loaded, so only when they are compared.
+  const hashes = useQuery({
+    ...answerHashesQuery(project.id, run.id, run.ended != null),
+    enabled: only === "answers",
+  });
   const rows = useMemo(
-    () => filterGridRows(grid.rows, search.find ?? "", search.only),
-    [grid, search.find, search.only],
+    () => filterGridRows(grid.rows, { find, only, hashes: hashes.data }),
+    [grid, find, only, hashes.data],
   );
-  const set = (change: Partial<typeof search>) =>
+  const choices = useMemo(() => choicesOf(grid, hashes.data), [grid, hashes.data]);
+  const set = (change: Partial<RunSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  if (outcomes.length === 0) {
-    return (
-      <Notice title="No case is graded yet">
-        <p>Answers appear here as they are graded.</p>
-      </Notice>
+  const table =
+    rows.length === 0 ? (
+      <Notice
+        title="No matching cases"
+        action={<Button onClick={() => set({ find: undefined, only: undefined })}>Show all cases</Button>}
+      />
+    ) : (
+      <AnswerTable run={run} columns={grid.columns} rows={rows} outcomes={outcomes} />
     );
-  }
+  const isComparing = only === "answers" && hashes.data === undefined;
   return (
     <div className={styles.view}>
-      <GridFilter
-        grid={grid}
-        nShown={rows.length}
-        find={search.find ?? ""}
-        only={search.only}
-        onChange={set}
-      />
-      {rows.length === 0 ? (
-        <Notice
-          title="No matching cases"
-          action={<Button onClick={() => set({ find: undefined, only: undefined })}>Show all cases</Button>}
-        />
+      <CaseFilter
+        label="Filter answers"
+        find={find}
+        onFind={(typed) => set({ find: typed })}
+        choices={choices}
+        chosen={only}
+        onChoose={(chosen) => set({ only: chosen })}
+      >
+        <span className={styles.count} role="status">
+          {!isComparing && (
+            <>
+              {count(rows.length)} of {plural(grid.rows.length, "case")}
+            </>
+          )}
+        </span>
+      </CaseFilter>
+      {only === "answers" ? (
+        <Loaded query={hashes} what="all answers">
+          {() => table}
+        </Loaded>
       ) : (
-        <AnswerTable run={run} columns={grid.columns} rows={rows} outcomes={outcomes} />
+        table
       )}
     </div>
   );
 }
 
-type GridFilterProps = {
-  grid: AnswerGrid;
-  nShown: number;
-  find: string;
-  only: GridOnly | undefined;
-  onChange: (change: { find?: string; only?: GridOnly }) => void;
-};
-
-function GridFilter({ grid, nShown, find, only, onChange }: GridFilterProps) {
-  const nFailed = useMemo(() => filterGridRows(grid.rows, "", "failed").length, [grid]);
-  const nDiffer = useMemo(() => grid.rows.filter(verdictsDiffer).length, [grid]);
-  const choices: { name: GridOnly; label: string; n: number }[] = [
-    { name: "failed", label: "Failed", n: nFailed },
-    { name: "differs", label: "Verdicts differ", n: nDiffer },
+/** Columns can differ only where there are two of them. */
+function choicesOf(grid: AnswerGrid, hashes: AnswerHashes | undefined): CaseChoice<GridOnly>[] {
+  const countRows = (only: GridOnly) => filterGridRows(grid.rows, { find: "", only, hashes }).length;
+  const failed = { name: "failed" as const, label: "Failed or error", n: countRows("failed") };
+  if (grid.columns.length < 2) return [failed];
+  return [
+    failed,
+    { name: "verdicts", label: "Verdicts differ", n: countRows("verdicts") },
+    { name: "answers", label: "Answers differ", n: hashes && countRows("answers") },
   ];
-  return (
-    <search className={styles.filter} aria-label="Filter answers">
-      <input
-        type="search"
-        aria-label="Find a case"
-        placeholder="Find a case"
-        value={find}
-        onChange={(event) => onChange({ find: event.target.value || undefined })}
-      />
-      {choices.map(({ name, label, n }) => (
-        <Button
-          key={name}
-          look="quiet"
-          aria-pressed={only === name}
-          disabled={n === 0}
-          onClick={() => onChange({ only: only === name ? undefined : name })}
-        >
-          {label} {count(n)}
-        </Button>
-      ))}
-      <span className={styles.count} role="status">
-        {count(nShown)} of {plural(grid.rows.length, "case")}
-      </span>
-    </search>
-  );
 }
 
 const KEYS: KeyGroup = {
@@ -162,7 +156,7 @@ function AnswerTable({ run, columns, rows, outcomes }: AnswerTableProps) {
   const describe = (row: GridRow, column: number): string =>
     column === 0 ? row.name : describeCell(row, columns[column - 1], row.cells[column - 1]);
   const shown: VirtualColumn<GridRow>[] = [
-    { name: "case", head: "Case", width: 14, cell: (row) => <CaseName name={row.name} /> },
+    { name: "case", head: "Case", width: 14, cell: (row) => <CaseName {...row.tagged} /> },
     ...columns.map(
       (column, at): VirtualColumn<GridRow> => ({
         name: `${at}`,
@@ -209,7 +203,12 @@ function countByPage(outcomes: CaseOutcome[]): Map<number, number> {
 }
 
 const describeCell = (row: GridRow, column: GridColumn | undefined, cell: CaseOutcome | undefined): string =>
-  [row.name, column?.name, cell ? `${cell.status}, score ${score(cell.score)}` : "no case"]
+  [
+    row.name,
+    column?.name,
+    cell ? cell.status : "no case",
+    cell && cell.score !== null && `score ${score(cell.score)}`,
+  ]
     .filter(Boolean)
     .join(", ");
 
@@ -233,17 +232,15 @@ type AnswerCellProps = {
   onToggle: (place: number) => void;
 };
 
-/** Longer answers do not fit into a cell. */
-const LONG = 240;
-
 function AnswerCell({ run, outcome, nKnown, labels, isExpanded, onToggle }: AnswerCellProps) {
   const project = useProject();
   const { place } = outcome;
-  const { data, error } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     ...answerPageQuery(project.id, run, pageOf(place), nKnown),
     select: (answers) => answers.find((answer) => answer.place === place) ?? null,
   });
-  const isLong = data?.answer != null && (data.is_cut || data.answer.length > LONG || isTall(data.answer));
+  // A page that was loaded before this result arrived does not have its answer yet.
+  const answer = data === null && isPlaceholderData ? undefined : data;
   return (
     <div className={styles.cell}>
       <div className={styles.verdict}>
@@ -259,46 +256,75 @@ function AnswerCell({ run, outcome, nKnown, labels, isExpanded, onToggle }: Answ
           Scorecard
         </Link>
       </div>
-      <AnswerBody run={run} answer={data} error={error} isExpanded={isExpanded} />
-      {isLong && (
-        <Button look="link" tabIndex={-1} aria-expanded={isExpanded} onClick={() => onToggle(place)}>
-          {isExpanded ? "Show less" : "Show all"}
-        </Button>
-      )}
+      <AnswerBody
+        run={run}
+        answer={answer}
+        error={error}
+        isExpanded={isExpanded}
+        onToggle={() => onToggle(place)}
+      />
     </div>
   );
 }
-
-const isTall = (text: string): boolean => text.split("\n", 5).length > 4;
 
 type AnswerBodyProps = {
   run: string;
   answer: RunAnswer | null | undefined;
   error: Error | null;
   isExpanded: boolean;
+  onToggle: () => void;
 };
 
-function AnswerBody({ run, answer, error, isExpanded }: AnswerBodyProps) {
-  if (error) return <p className={styles.soft}>The answer could not be loaded: {error.message}.</p>;
-  if (answer === undefined) return <p className={styles.soft}>Loading…</p>;
+function AnswerBody({ run, answer, error, isExpanded, onToggle }: AnswerBodyProps) {
+  if (answer === undefined) {
+    return (
+      <p className={styles.soft}>
+        {error ? `The answer could not be loaded: ${error.message}.` : "Loading…"}
+      </p>
+    );
+  }
   if (answer?.answer == null) return <p className={styles.soft}>The run holds no answer.</p>;
-  if (isExpanded && answer.is_cut) return <FullAnswer run={run} answer={answer} />;
-  return <CellText text={answer.is_cut ? `${answer.answer}…` : answer.answer} isExpanded={isExpanded} />;
+  return isExpanded && answer.is_cut ? (
+    <FullAnswer run={run} answer={answer} onToggle={onToggle} />
+  ) : (
+    <CellText
+      text={answer.is_cut ? `${answer.answer}…` : answer.answer}
+      isExpanded={isExpanded}
+      onToggle={onToggle}
+    />
+  );
 }
+
+type FullAnswerProps = { run: string; answer: RunAnswer; onToggle: () => void };
 
 /** The answer as its result has it. */
-function FullAnswer({ run, answer }: { run: string; answer: RunAnswer }) {
+function FullAnswer({ run, answer, onToggle }: FullAnswerProps) {
   const project = useProject();
-  const found = useQuery(resultQuery(project.id, run, answer.place));
-  const result = found.data?.result as Contract["CaseResult"] | undefined;
-  const text = result?.material?.response ?? result?.material?.diff;
-  return <CellText text={text || `${answer.answer ?? ""}…`} isExpanded />;
+  const { data, error } = useQuery(resultQuery(project.id, run, answer.place));
+  const result = data?.result as Contract["CaseResult"] | undefined;
+  return (
+    <>
+      <CellText text={answerOf(result?.material) ?? `${answer.answer}…`} isExpanded onToggle={onToggle} />
+      {error && <p className={styles.soft}>The rest could not be loaded: {error.message}.</p>}
+    </>
+  );
 }
 
-function CellText({ text, isExpanded }: { text: string; isExpanded: boolean }) {
+type CellTextProps = { text: string; isExpanded: boolean; onToggle: () => void };
+
+/** The first lines of a text, or all of it. */
+function CellText({ text, isExpanded, onToggle }: CellTextProps) {
+  const [paragraph, isCut] = useOverflow<HTMLParagraphElement>("block");
   return (
-    <p dir="auto" className={styles.text} data-cut={!isExpanded || undefined}>
-      {text}
-    </p>
+    <>
+      <p ref={paragraph} dir="auto" className={styles.text} data-cut={!isExpanded || undefined}>
+        {text}
+      </p>
+      {(isExpanded || isCut) && (
+        <Button look="link" tabIndex={-1} aria-expanded={isExpanded} onClick={onToggle}>
+          {isExpanded ? "Show less" : "Show all"}
+        </Button>
+      )}
+    </>
   );
 }

@@ -8,7 +8,6 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
-import { splitCaseName } from "./CaseName";
 import type { CaseOutcome } from "./CaseStrip";
 import { type Cell, type Matrix, matrixQuery, resultQuery } from "./queries";
 import styles from "./RunPage.module.css";
@@ -105,7 +104,7 @@ function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
 /** A prompt by its number, with its text in the first case that has it; rows fill in other values. */
 function PromptHead({ run, prompt, outcomes }: { run: string; prompt: string; outcomes: CaseOutcome[] }) {
   const project = useProject();
-  const first = outcomes.find((it) => splitCaseName(it.case).tags.includes(`prompt ${prompt}`));
+  const first = outcomes.find((it) => it.parts?.variant?.includes(`prompt ${prompt}`));
   const found = useQuery({
     ...resultQuery(project.id, run, first?.place ?? 0),
     enabled: first !== undefined,

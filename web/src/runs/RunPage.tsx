@@ -13,8 +13,9 @@ import { LoadingNotice, Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
 import { Term } from "../ui/Term";
+import { CaseFilter } from "./CaseFilter";
 import { LabelAgreementNote } from "./CaseLabels";
-import { CaseName } from "./CaseName";
+import { CaseName, tagName } from "./CaseName";
 import { type CaseOutcome, CaseStrip, CaseStripLegend } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
 import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
@@ -144,7 +145,12 @@ function RunDetail({ run }: { run: RunInFull }) {
         }
       >
         {view === "cases" && <RunCases run={run} followed={followed} total={total} />}
-        {view === "answers" && <RunAnswers run={run} outcomes={followed.outcomes} />}
+        {view === "answers" &&
+          (followed.outcomes.length === 0 ? (
+            <NoCases run={run} followed={followed} total={total} />
+          ) : (
+            <RunAnswers run={run} outcomes={followed.outcomes} />
+          ))}
         {view === "criteria" && <RunCriteria run={run.id} />}
         {view === "matrix" && <RunMatrix run={run.id} outcomes={followed.outcomes} />}
         {view === "flaky" && <FlakyCases run={run.id} />}
@@ -213,7 +219,9 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
   );
 }
 
-const RANK: Record<Status, number> = { fail: 0, error: 1, deferred: 2, pass: 3 };
+/** In the order of the list. */
+const STATUSES: Status[] = ["fail", "error", "deferred", "pass"];
+const RANK = Object.fromEntries(STATUSES.map((status, rank) => [status, rank])) as Record<Status, number>;
 
 function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const search = useSearch({ from: "/p/$project/runs/$run" });
@@ -232,10 +240,7 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const selected = search.case ?? shown[0]?.place;
   useCaseKeys(shown, selected, (place) => set({ case: place }));
-  if (followed.outcomes.length === 0) {
-    if (!followed.ended) return total === 0 ? <LoadingNotice what="cases" /> : <RunStarted total={total} />;
-    return <Notice title="The run has no cases" />;
-  }
+  if (followed.outcomes.length === 0) return <NoCases run={run} followed={followed} total={total} />;
   return (
     <>
       <CaseStrip
@@ -248,26 +253,14 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
       <LabelAgreementNote run={run.id} outcomes={followed.outcomes} />
       <div className={styles.cases}>
         <div className={styles.list}>
-          <search className={styles.filter} aria-label="Filter cases">
-            <input
-              type="search"
-              aria-label="Find a case"
-              placeholder="Find a case"
-              value={search.find ?? ""}
-              onChange={(it) => set({ find: it.target.value || undefined })}
-            />
-            {(["fail", "error", "deferred", "pass"] as const).map((it) => (
-              <Button
-                key={it}
-                look="quiet"
-                aria-pressed={search.status === it}
-                disabled={n[it] === 0}
-                onClick={() => set({ status: search.status === it ? undefined : it })}
-              >
-                {it} {n[it]}
-              </Button>
-            ))}
-          </search>
+          <CaseFilter
+            label="Filter cases"
+            find={search.find ?? ""}
+            onFind={(find) => set({ find })}
+            choices={STATUSES.map((status) => ({ name: status, label: status, n: n[status] }))}
+            chosen={search.status}
+            onChoose={(status) => set({ status })}
+          />
           {shown.length === 0 ? (
             <Notice
               title="No matching cases"
@@ -285,7 +278,10 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
   );
 }
 
-function RunStarted({ total }: { total: number }) {
+/** Shown before the first result has reached the page. */
+function NoCases({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
+  if (followed.ended) return <Notice title="The run has no cases" />;
+  if (total === 0 || run.ended || run.n_results > 0) return <LoadingNotice what="cases" />;
   return (
     <Notice title="No case is graded yet">
       <p>{plural(total, "case")} wait for a worker. Results appear here as they arrive.</p>
@@ -319,7 +315,7 @@ function CaseList({
             >
               <StatusBadge status={it.status} />
               <span className={styles.name}>
-                <CaseName name={it.case} />
+                <CaseName {...tagName(it)} />
               </span>
               <span className={styles.score}>{score(it.score)}</span>
             </button>

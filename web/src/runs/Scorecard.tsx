@@ -11,7 +11,7 @@ import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { score } from "../ui/format";
 import { CaseLabels } from "./CaseLabels";
-import { CaseName } from "./CaseName";
+import { CaseName, tagName } from "./CaseName";
 import { RerunCase } from "./RerunCase";
 import styles from "./Scorecard.module.css";
 import { questionsOfPath } from "./treePath";
@@ -34,7 +34,7 @@ export function Scorecard({ run, place, result }: ScorecardProps) {
     <article className={styles.card}>
       <header className={styles.head}>
         <h2>
-          <CaseName name={it.case} />
+          <CaseName {...tagName(it)} />
         </h2>
         <div className={styles.verdict}>
           <StatusBadge status={verdict.status} />

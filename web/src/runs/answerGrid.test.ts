@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildAnswerGrid, filterGridRows, type GridOnly, verdictsDiffer } from "./answerGrid";
+import { answerOf, buildAnswerGrid, filterGridRows, type GridOnly, verdictsDiffer } from "./answerGrid";
 import type { CaseOutcome } from "./CaseStrip";
 
 const outcome = (place: number, name: string, status: CaseOutcome["status"] = "pass"): CaseOutcome => ({
@@ -9,12 +9,36 @@ const outcome = (place: number, name: string, status: CaseOutcome["status"] = "p
   score: status === "pass" ? 1 : 0,
 });
 
+/** A case in one column of a matrix. */
+const inColumn = (
+  place: number,
+  written: string,
+  variant: string[],
+  status: CaseOutcome["status"] = "pass",
+): CaseOutcome => ({
+  ...outcome(place, [written, ...variant.map((part) => `[${part}]`)].join(" "), status),
+  parts: { written, variant },
+});
+
+/** A trial of a row. */
+const inTrial = (
+  place: number,
+  row: number,
+  model: string,
+  trial: number,
+  status: CaseOutcome["status"] = "pass",
+): CaseOutcome => ({
+  ...outcome(place, `refund [row ${row}] [short] [${model}] [trial ${trial} of 2]`, status),
+  trial,
+  parts: { written: "refund", row, variant: ["short", model] },
+});
+
 const MATRIX = [
-  outcome(0, "refund [row 1] [short] [small] [trial 1 of 2]"),
-  outcome(1, "refund [row 1] [short] [small] [trial 2 of 2]", "fail"),
-  outcome(2, "refund [row 1] [short] [large] [trial 1 of 2]"),
-  outcome(3, "refund [row 1] [short] [large] [trial 2 of 2]"),
-  outcome(4, "refund [row 2] [short] [small] [trial 1 of 2]", "error"),
+  inTrial(0, 1, "small", 1),
+  inTrial(1, 1, "small", 2, "fail"),
+  inTrial(2, 1, "large", 1),
+  inTrial(3, 1, "large", 2),
+  inTrial(4, 2, "small", 1, "error"),
 ];
 
 test("prompts and models are columns, rows of data and trials are rows", () => {
@@ -24,9 +48,9 @@ test("prompts and models are columns, rows of data and trials are rows", () => {
     { name: "short · large", nPassed: 2, n: 2 },
   ]);
   expect(rows.map((row) => [row.name, row.cells.map((cell) => cell?.place)])).toEqual([
-    ["refund [row 1] [trial 1 of 2]", [0, 2]],
-    ["refund [row 1] [trial 2 of 2]", [1, 3]],
-    ["refund [row 2] [trial 1 of 2]", [4, undefined]],
+    ["refund [row 1] [trial 1]", [0, 2]],
+    ["refund [row 1] [trial 2]", [1, 3]],
+    ["refund [row 2] [trial 1]", [4, undefined]],
   ]);
 });
 
@@ -37,7 +61,11 @@ test("without a matrix there is one column, and brackets belong to the name", ()
 });
 
 test("no result is lost where two cases have one name", () => {
-  const { rows } = buildAnswerGrid([outcome(0, "a [x]"), outcome(1, "a [y]"), outcome(2, "a [x]")]);
+  const { rows } = buildAnswerGrid([
+    inColumn(0, "a", ["x"]),
+    inColumn(1, "a", ["y"]),
+    inColumn(2, "a", ["x"]),
+  ]);
   expect(rows.map((row) => [row.name, row.cells.map((cell) => cell?.place)])).toEqual([
     ["a", [0, 1]],
     ["a (2)", [2, undefined]],
@@ -46,16 +74,51 @@ test("no result is lost where two cases have one name", () => {
 
 test("rows are filtered by name, failure and differing verdicts", () => {
   const { rows } = buildAnswerGrid(MATRIX);
-  const names = (find: string, only?: GridOnly) => filterGridRows(rows, find, only).map((row) => row.name);
+  const names = (find: string, only?: GridOnly) =>
+    filterGridRows(rows, { find, only }).map((row) => row.name);
   expect(names("ROW 1")).toHaveLength(2);
-  expect(names("", "failed")).toEqual(["refund [row 1] [trial 2 of 2]", "refund [row 2] [trial 1 of 2]"]);
-  expect(names("", "differs")).toEqual(["refund [row 1] [trial 2 of 2]"]);
+  expect(names("", "failed")).toEqual(["refund [row 1] [trial 2]", "refund [row 2] [trial 1]"]);
+  expect(names("", "verdicts")).toEqual(["refund [row 1] [trial 2]"]);
   expect(rows.map(verdictsDiffer)).toEqual([false, true, false]);
+});
+
+test("answers differ by their hash, not by their verdict", () => {
+  const { rows } = buildAnswerGrid([
+    inColumn(0, "same text", ["a"]),
+    inColumn(1, "same text", ["b"], "fail"),
+    inColumn(2, "other text", ["a"]),
+    inColumn(3, "other text", ["b"]),
+    inColumn(4, "no text", ["a"]),
+    inColumn(5, "no text", ["b"], "error"),
+  ]);
+  const hashes = new Map([
+    [0, "Paris"],
+    [1, "Paris"],
+    [2, "Paris"],
+    [3, "Rome"],
+    [4, "Paris"],
+  ]);
+  const found = filterGridRows(rows, { find: "", only: "answers", hashes });
+  expect(found.map((row) => row.name)).toEqual(["other text"]);
+  expect(filterGridRows(rows, { find: "", only: "answers" })).toEqual([]);
+});
+
+test("the answer of an agent is its response, the last words of its trace, or its diff", () => {
+  const steps = [
+    { role: "user", text: "Where?" },
+    { role: "assistant", text: "In Paris." },
+    { role: "assistant", depth: 1, text: "a helper" },
+    { role: "tool", text: "done" },
+  ] as const;
+  expect(answerOf({ response: "Rome.", trace: { steps: [...steps] } })).toBe("Rome.");
+  expect(answerOf({ trace: { steps: [...steps] }, diff: "+1" })).toBe("In Paris.");
+  expect(answerOf({ response: "", diff: "+1" })).toBe("+1");
+  expect(answerOf(undefined)).toBeUndefined();
 });
 
 test("ten thousand cases are laid out in less than a second", () => {
   const outcomes = Array.from({ length: 10_000 }, (_, n) =>
-    outcome(n, `case ${Math.floor(n / 4)} [prompt ${(n % 2) + 1}] [${n % 4 < 2 ? "small" : "large"}]`),
+    inColumn(n, `case ${Math.floor(n / 4)}`, [`prompt ${(n % 2) + 1}`, n % 4 < 2 ? "small" : "large"]),
   );
   const started = performance.now();
   const grid = buildAnswerGrid(outcomes);

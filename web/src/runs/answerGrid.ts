@@ -1,5 +1,6 @@
 // The cases of a run as a grid: a row for each case, a column for each prompt, target and model.
-import { splitCaseName } from "./CaseName";
+import type { Contract } from "../api/client";
+import { type TaggedName, tagName, tagTaskName } from "./CaseName";
 import type { CaseOutcome } from "./CaseStrip";
 
 export type GridColumn = {
@@ -11,42 +12,47 @@ export type GridColumn = {
 };
 
 export type GridRow = {
+  /** The name with its tags in brackets. */
   name: string;
+  tagged: TaggedName;
   /** One place per column; undefined where the case has no result in it. */
   cells: (CaseOutcome | undefined)[];
 };
 
 export type AnswerGrid = { columns: GridColumn[]; rows: GridRow[] };
 
-/** Which rows are shown: with a failed cell, or with verdicts that differ. */
-export type GridOnly = "failed" | "differs";
+/** Which rows are shown: with a failed cell, with verdicts that differ, or with answers that differ. */
+export type GridOnly = "failed" | "verdicts" | "answers";
 
-/** More columns than that are not brackets of a matrix, but parts of names. */
+/** A table with more columns cannot be read; the cases are listed instead. */
 const MOST_COLUMNS = 60;
-
-/** A row of a data file and a trial are other cases, not other columns. */
-const isOfCase = (tag: string): boolean => /^row \d+$/.test(tag) || /^trial \d+ of \d+$/.test(tag);
 
 type Placed = { outcome: CaseOutcome; row: string; column: string };
 
+const joinTags = ({ base, tags }: TaggedName): string => [base, ...tags.map((tag) => `[${tag}]`)].join(" ");
+
+/** A row of a data file and a trial are other rows of the grid, not other columns. */
 function placeInGrid(outcome: CaseOutcome): Placed {
-  const { base, tags } = splitCaseName(outcome.case);
-  const column = tags.filter((tag) => !isOfCase(tag)).join(" · ");
-  const row = [base, ...tags.filter(isOfCase).map((tag) => `[${tag}]`)].join(" ");
-  return { outcome, row, column };
+  return {
+    outcome,
+    row: joinTags(tagTaskName(outcome)),
+    column: outcome.parts?.variant?.join(" · ") ?? "",
+  };
 }
 
 export function buildAnswerGrid(outcomes: CaseOutcome[]): AnswerGrid {
   const placed = outcomes.toSorted((a, b) => a.place - b.place).map(placeInGrid);
   const names = [...new Set(placed.map((it) => it.column))];
   const nRows = new Set(placed.map((it) => it.row)).size;
-  // Brackets of a matrix repeat a case in several columns.
+  // A matrix repeats a case in several columns.
   const isMatrix = names.length > 1 && names.length <= MOST_COLUMNS && nRows < placed.length;
   return isMatrix ? buildMatrixGrid(placed, names) : buildListGrid(placed);
 }
 
 function buildListGrid(placed: Placed[]): AnswerGrid {
-  const rows = placed.map(({ outcome }) => ({ name: outcome.case, cells: [outcome] }));
+  const rows = placed.map(({ outcome }) => {
+    return { name: outcome.case, tagged: tagName(outcome), cells: [outcome] };
+  });
   const nPassed = placed.filter(({ outcome }) => outcome.status === "pass").length;
   return { columns: [{ name: "", nPassed, n: placed.length }], rows };
 }
@@ -60,7 +66,11 @@ function buildMatrixGrid(placed: Placed[], names: string[]): AnswerGrid {
     // Two cases with one name: the second gets a row of its own.
     let key = name;
     for (let n = 2; rows.get(key)?.cells[nth]; n += 1) key = `${name} (${n})`;
-    const row: GridRow = rows.get(key) ?? { name: key, cells: names.map(() => undefined) };
+    const row: GridRow = rows.get(key) ?? {
+      name: key,
+      tagged: key === name ? tagTaskName(outcome) : { base: key, tags: [] },
+      cells: names.map(() => undefined),
+    };
     row.cells[nth] = outcome;
     rows.set(key, row);
     const head = columns[nth];
@@ -78,12 +88,32 @@ const isFailed = (cell: CaseOutcome | undefined): boolean =>
 export const verdictsDiffer = ({ cells }: GridRow): boolean =>
   new Set(cells.flatMap((cell) => (cell ? [cell.status] : []))).size > 1;
 
-export function filterGridRows(rows: GridRow[], find: string, only: GridOnly | undefined): GridRow[] {
+/** Hashes of the answers of a run by place: equal answers have equal hashes. */
+export type AnswerHashes = ReadonlyMap<number, string>;
+
+/** Whether two columns have different answers, whatever their verdicts; a case without an answer has none. */
+export const answersDiffer = ({ cells }: GridRow, hashes: AnswerHashes): boolean =>
+  new Set(cells.flatMap((cell) => (cell ? (hashes.get(cell.place) ?? []) : []))).size > 1;
+
+type GridFilter = { find: string; only: GridOnly | undefined; hashes?: AnswerHashes };
+
+const NO_HASHES: AnswerHashes = new Map();
+
+export function filterGridRows(rows: GridRow[], { find, only, hashes = NO_HASHES }: GridFilter): GridRow[] {
   const wanted = find.trim().toLowerCase();
   return rows.filter(
     (row) =>
       row.name.toLowerCase().includes(wanted) &&
       (only !== "failed" || row.cells.some(isFailed)) &&
-      (only !== "differs" || verdictsDiffer(row)),
+      (only !== "verdicts" || verdictsDiffer(row)) &&
+      (only !== "answers" || answersDiffer(row, hashes)),
   );
+}
+
+/** The answer of a result, as the server chooses it: the response, the last words of the trace, or the diff. */
+export function answerOf(material: Contract["JudgeInput"] | undefined): string | undefined {
+  const lastWords = material?.trace?.steps?.findLast(
+    ({ role = "assistant", depth = 0, text }) => role === "assistant" && depth === 0 && text,
+  )?.text;
+  return (material?.response ?? lastWords) || material?.diff || undefined;
 }

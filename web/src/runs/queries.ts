@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
+import { loadAllPages, PAGE_SIZE } from "../api/pages";
 import { startOfRange } from "../traces/timeRange";
 import type { RunsSearch } from "./search";
 
@@ -96,29 +97,42 @@ export const answerPageQuery = (project: string, run: string, page: number, nKno
       return items.filter((item) => Math.floor(item.place / ANSWER_PAGE) === page);
     },
     staleTime: Number.POSITIVE_INFINITY,
+    // Answers that were loaded stay while a new one of the same page is.
+    placeholderData: keepPreviousData,
+  });
+
+/** Milliseconds after which all answers of a run in progress are loaded again. */
+const ANSWERS_REFRESH = 10_000;
+
+/** Hashes of the answers of a run by place: equal answers have equal hashes. A run that has ended does not change. */
+export const answerHashesQuery = (project: string, run: string, isEnded: boolean) =>
+  queryOptions({
+    queryKey: ["run-answers", project, run, "hashes", isEnded],
+    queryFn: async ({ signal }) => {
+      const answers = await loadAllPages((after: number | undefined) => {
+        const params = { path: { id: run }, query: { limit: PAGE_SIZE, after } };
+        return unwrap(api(project).GET("/api/v1/runs/{id}/answers", { params, signal }));
+      });
+      const hashes = new Map<number, string>();
+      for (const { place, answer_hash } of answers) if (answer_hash) hashes.set(place, answer_hash);
+      return hashes;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: isEnded ? false : ANSWERS_REFRESH,
+    placeholderData: keepPreviousData,
   });
 
 export type RunLabel = Schemas["RunLabelView"];
-
-/** The most requests for labels of one run. */
-const LABEL_PAGES = 100;
 
 /** Labels of people for the cases of a run. */
 export const runLabelsQuery = (project: string, run: string) =>
   queryOptions({
     queryKey: ["run-labels", project, run],
-    queryFn: async () => {
-      const labels: RunLabel[] = [];
-      let after: string | undefined;
-      for (let n = 0; n < LABEL_PAGES; n += 1) {
-        const params = { path: { id: run }, query: { limit: 200, after } };
-        const page = await unwrap(api(project).GET("/api/v1/runs/{id}/labels", { params }));
-        labels.push(...page.items);
-        if (!page.next) break;
-        after = page.next;
-      }
-      return labels;
-    },
+    queryFn: () =>
+      loadAllPages((after: string | undefined) => {
+        const params = { path: { id: run }, query: { limit: PAGE_SIZE, after } };
+        return unwrap(api(project).GET("/api/v1/runs/{id}/labels", { params }));
+      }),
   });
 
 /** Sets the own label of a case; without a verdict it is removed. */

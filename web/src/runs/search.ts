@@ -54,7 +54,7 @@ export const readRunSearch = (raw: RawSearch): RunSearch => ({
   status: oneOf("pass", "fail", "error", "deferred")(raw.status),
   find: textParam(raw.find),
   case: numberParam(raw.case),
-  only: oneOf<GridOnly>("failed", "differs")(raw.only),
+  only: oneOf<GridOnly>("failed", "verdicts", "answers")(raw.only),
   rows: textParam(raw.rows),
   columns: textParam(raw.columns),
 });

@@ -80,7 +80,7 @@ function AddListToDataset() {
   if (!may(project, "write")) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Add to dataset…</Button>
+      <Button onClick={() => setOpen(true)}>Add all matching to dataset…</Button>
       {isOpen && <AddToDataset source={{ kind: "filter", search }} onClose={() => setOpen(false)} />}
     </>
   );
@@ -307,7 +307,7 @@ function SelectedTraces({
         {plural(traces.length, "trace")} selected{traces.length >= MOST && " (maximum)"}
       </b>
       <Button onClick={() => setOpen("rubric")}>Try a rubric…</Button>
-      <Button onClick={() => setOpen("dataset")}>Add to dataset…</Button>
+      <Button onClick={() => setOpen("dataset")}>Add selected to dataset…</Button>
       <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <ExportSelection lines={lines} />
       <Button look="quiet" onClick={onClear}>

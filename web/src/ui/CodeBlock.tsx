@@ -1,10 +1,16 @@
 import styles from "./CodeBlock.module.css";
 import { CopyButton } from "./CopyButton";
 
-/** Commands to run in a terminal, with a button that copies them. */
-export function CodeBlock({ text }: { text: string }) {
+type CodeBlockProps = {
+  text: string;
+  /** Long lines are wrapped instead of scrolled. */
+  isWrapped?: boolean;
+};
+
+/** Commands to run in a terminal or other code, with a button that copies it. */
+export function CodeBlock({ text, isWrapped }: CodeBlockProps) {
   return (
-    <div className={styles.block}>
+    <div className={styles.block} data-wrapped={isWrapped || undefined}>
       <pre tabIndex={0}>{text}</pre>
       <CopyButton text={text} look="plain" />
     </div>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import styles from "./KeyFigures.module.css";
-import { type Explanation, Term } from "./Term";
+import { Explained, type Explanation } from "./Term";
 
 /** A figure: its name, its value and an addition beside it. `about` explains it. */
 export type Figure = Partial<Explanation> & { name: ReactNode; value: ReactNode; more?: ReactNode };
@@ -12,13 +12,9 @@ export function KeyFigures({ all }: { all: Figure[] }) {
       {all.map((it, at) => (
         <div key={at}>
           <dt>
-            {it.about ? (
-              <Term about={it.about} entry={it.entry} book={it.book}>
-                {it.name}
-              </Term>
-            ) : (
-              it.name
-            )}
+            <Explained about={it.about} entry={it.entry} book={it.book}>
+              {it.name}
+            </Explained>
           </dt>
           <dd>
             <b>{it.value}</b> {it.more}

@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
 import styles from "./Table.module.css";
-import { type Explanation, Term } from "./Term";
+import { Explained, type Explanation } from "./Term";
+import { useOverflow } from "./useOverflow";
 
 /** A column; `about` explains its figures. */
 export type Column<Row> = Partial<Explanation> & {
@@ -22,25 +23,9 @@ type TableProps<Row> = {
   keyOf: (row: Row) => string;
 };
 
-/** Whether an element is wider than its place. */
-function useScrolling() {
-  const frame = useRef<HTMLDivElement>(null);
-  const [isScrolling, setScrolling] = useState(false);
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) return;
-    const look = () => setScrolling(element.scrollWidth > element.clientWidth);
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    for (const inner of element.children) observer.observe(inner);
-    return () => observer.disconnect();
-  }, []);
-  return [frame, isScrolling] as const;
-}
-
 /** A table. The first column names the row. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
-  const [frame, isScrolling] = useScrolling();
+  const [frame, isScrolling] = useOverflow<HTMLDivElement>("inline");
   return (
     <div
       ref={frame}
@@ -60,13 +45,9 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
                 data-align={it.align}
                 data-wide={it.wide || undefined}
               >
-                {it.about ? (
-                  <Term about={it.about} entry={it.entry} book={it.book}>
-                    {it.head}
-                  </Term>
-                ) : (
-                  it.head
-                )}
+                <Explained about={it.about} entry={it.entry} book={it.book}>
+                  {it.head}
+                </Explained>
               </th>
             ))}
           </tr>

@@ -88,3 +88,14 @@ export function Term({ children, about, entry, book }: TermProps) {
     </>
   );
 }
+
+/** A name of a figure: a term where there is an explanation, else the name alone. */
+export function Explained({ children, about, ...more }: Partial<Explanation> & { children: ReactNode }) {
+  return about ? (
+    <Term about={about} {...more}>
+      {children}
+    </Term>
+  ) : (
+    children
+  );
+}

@@ -2,9 +2,11 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { type GridPlace, moveInGrid } from "./gridKeys";
 import { type KeyGroup, useKeyHelp } from "./KeyHelp";
+import { Explained, type Explanation } from "./Term";
 import styles from "./VirtualTable.module.css";
 
-export type VirtualColumn<Row> = {
+/** A column; `about` explains its figures. */
+export type VirtualColumn<Row> = Partial<Explanation> & {
   name: string;
   head: ReactNode;
   cell: (row: Row) => ReactNode;
@@ -49,7 +51,10 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     overscan: SPARE,
     scrollPaddingStart: rowHeight,
   });
-  const { current, hasMoved } = useCurrentCell(pane, props, (row) => virtual.scrollToIndex(row));
+  const { current, hasMoved } = useCurrentCell(pane, props, {
+    firstVisible: () => virtual.range?.startIndex ?? 0,
+    scrollTo: (row) => virtual.scrollToIndex(row),
+  });
   const visible = virtual.getVirtualItems();
   const last = visible.at(-1);
   // The end moves when rows are added, and may be near again.
@@ -61,19 +66,23 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const row = rows[current.row];
   return (
     <>
-      <div ref={pane} className={styles.pane} tabIndex={0} role="group" aria-label={`${caption}, scrolling`}>
-        <table
-          className={styles.table}
-          style={{ "--width": `${width}rem` } as CSSProperties}
-          aria-rowcount={total + 1}
-          aria-colcount={columns.length}
-        >
+      <div
+        ref={pane}
+        className={styles.pane}
+        style={{ "--width": `${width}rem`, "--first": `${columns[0]?.width ?? 0}rem` } as CSSProperties}
+        tabIndex={0}
+        role="group"
+        aria-label={`${caption}, scrolling`}
+      >
+        <table className={styles.table} aria-rowcount={total + 1} aria-colcount={columns.length}>
           <caption className="visually-hidden">{caption}</caption>
           <thead>
             <tr aria-rowindex={1}>
               {columns.map((column) => (
                 <th key={column.name} scope="col" style={{ inlineSize: `${column.width}rem` }}>
-                  {column.head}
+                  <Explained about={column.about} entry={column.entry} book={column.book}>
+                    {column.head}
+                  </Explained>
                 </th>
               ))}
             </tr>
@@ -133,13 +142,20 @@ function SpacerRow({ height }: { height: number }) {
   );
 }
 
-/** The cell that keys act on, and the keys while the table has the focus. */
+type RowScroller = {
+  /** The index of the first row in view. */
+  firstVisible: () => number;
+  scrollTo: (row: number) => void;
+};
+
+/** The cell that keys act on, and the keys while the table has the focus. A click makes its cell the current one. */
 function useCurrentCell<Row>(
   pane: React.RefObject<HTMLDivElement | null>,
   { rows, columns, onKey, keys }: VirtualTableProps<Row>,
-  scrollTo: (row: number) => void,
+  { firstVisible, scrollTo }: RowScroller,
 ) {
   const [chosen, setChosen] = useState<GridPlace>();
+  const isByKey = useRef(false);
   const size = { nRows: rows.length, nColumns: columns.length };
   // A filter may have left fewer rows.
   const current = {
@@ -147,8 +163,11 @@ function useCurrentCell<Row>(
     column: Math.min(chosen?.column ?? 0, size.nColumns - 1),
   };
   useKeyHelp(keys);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new cell is scrolled to once it is drawn as current.
   useEffect(() => {
-    if (chosen === undefined) return;
+    // A clicked cell is in view; moving it would take the pointer off it.
+    if (!isByKey.current) return;
+    isByKey.current = false;
     const cell = pane.current?.querySelector('[aria-current="true"]');
     cell?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [chosen, pane]);
@@ -161,13 +180,36 @@ function useCurrentCell<Row>(
       const next = moveInGrid(current, event.key, size);
       const row = rows[current.row];
       if (next) {
+        isByKey.current = true;
         setChosen(next);
         scrollTo(next.row);
       } else if (row === undefined || !onKey(event.key, row, current.column)) return;
       event.preventDefault();
     };
+    // Focus by keyboard marks the cell where keys start: the first one in view.
+    const onFocus = () => {
+      if (chosen === undefined && element.matches(":focus-visible"))
+        setChosen({ row: firstVisible(), column: 0 });
+    };
+    const onClick = (event: MouseEvent) => {
+      const place = placeOfCell(event.target);
+      if (place) setChosen(place);
+    };
     element.addEventListener("keydown", onKeyDown);
-    return () => element.removeEventListener("keydown", onKeyDown);
+    element.addEventListener("focus", onFocus);
+    element.addEventListener("click", onClick);
+    return () => {
+      element.removeEventListener("keydown", onKeyDown);
+      element.removeEventListener("focus", onFocus);
+      element.removeEventListener("click", onClick);
+    };
   });
   return { current, hasMoved: chosen !== undefined };
+}
+
+/** The place of the cell that contains an element; undefined outside of rows. */
+function placeOfCell(target: EventTarget | null): GridPlace | undefined {
+  const cell = target instanceof Element ? target.closest<HTMLTableCellElement>("th, td") : null;
+  const row = cell?.closest<HTMLTableRowElement>("tr[data-index]");
+  return cell && row ? { row: Number(row.dataset.index), column: cell.cellIndex } : undefined;
 }

@@ -7,12 +7,12 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
-const FOLDERS = ["annotate", "compare", "money", "monitors", "overview", "ranking", "rubrics", "settings"];
+const FOLDERS = "annotate compare datasets money monitors overview ranking rubrics settings".split(" ");
 
 /** Columns without figures: names, links, texts and times. Heads that are computed are written as in the source. */
 const PLAIN = new Set(
-  `About|Action|Actor|Agent|Agreement|Alert|Candidate|Case|Created|Created by|Criterion|Day|Decided|Details
-E-mail address|Earlier version|Expires|Judge|Last answer|Last used|Monitor|Monitors|Name|Newest version|Permissions
+  `About|Action|Actor|Agent|Agreement|Alert|Candidate|Case|Change|Changed|Created|Created by|Criterion|Day|Decided|Details
+Dataset|E-mail address|Earlier version|Expires|Fields|Judge|Last answer|Last used|Monitor|Monitors|Name|Newest version|Permissions
 Projection|Question|Reason|Results|Role|Rubric|Started|Suite|Target|Task|Time|Trace|Used by monitors|Wins against →
 title|plural(comparison.n_cases, "case")|\`Now, at \${percent(projection.now.sample_rate)}\`
 \`At \${percent(projection.sample_rate)}\``.split(/[|\n]/),

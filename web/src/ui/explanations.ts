@@ -48,3 +48,9 @@ export const N_CALLS: Explanation = {
   about: "Number of calls to models that were paid for; a retry is a call of its own.",
   book: "money.html#the-cap",
 };
+
+export const SPLIT: Explanation = {
+  about:
+    "Cases of the split dev are for changes to prompts and rubrics; cases of the split test measure the result. Cases of one task are in the same split.",
+  entry: "split",
+};

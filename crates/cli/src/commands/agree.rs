@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Agreement, CoefficientResult, Level, MOST_RATERS, PairMeasures, measure_agreement};
+use jurist_core::stats::agreement::{Agreement, Level, MOST_RATERS, measure_agreement};
+use jurist_core::stats::basics::CoefficientResult;
 
-use super::CommandOutcome;
-use super::candidate_scores::parse_scale_ends;
-use super::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
-use super::grades::{AnalysisOutputArgs, filter_by_criterion, read_with_parts, sort_for_resampling};
-use super::reporting::printable_line;
+use crate::grades::agreement::{LevelName, format_coefficient, format_measure, kappa_for_level};
+use crate::grades::candidate_scores::parse_scale_ends;
+use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use crate::grades::{AnalysisOutputArgs, filter_by_criterion, read_with_parts, sort_for_resampling};
+use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 
 /// Measure agreement between graders, per criterion
 #[derive(Debug, clap::Args)]
@@ -47,25 +49,6 @@ pub struct AgreeArgs {
     task: Option<String>,
     #[command(flatten)]
     told: AnalysisOutputArgs,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub enum LevelName {
-    Nominal,
-    Ordinal,
-    Interval,
-    Ratio,
-}
-
-impl From<LevelName> for Level {
-    fn from(name: LevelName) -> Self {
-        match name {
-            LevelName::Nominal => Self::Nominal,
-            LevelName::Ordinal => Self::Ordinal,
-            LevelName::Interval => Self::Interval,
-            LevelName::Ratio => Self::Ratio,
-        }
-    }
 }
 
 pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
@@ -119,11 +102,6 @@ fn count_unscored_grades(grades: &[Grade], criterion: &str) -> usize {
     let is_silent =
         |grade: &&Grade| grade.criterion == criterion && !matches!(grade.outcome, Outcome::Scored { .. });
     grades.iter().filter(is_silent).count()
-}
-
-/// The kappa that fits: where answers have no order, none is further off than another.
-pub fn kappa_for_level(it: &PairMeasures, level: Level) -> &CoefficientResult {
-    if level == Level::Nominal { &it.kappa } else { &it.kappa_quadratic }
 }
 
 fn show_agreement(
@@ -182,25 +160,6 @@ fn show_agreement(
     }
     writeln!(out, "  {}\n", interpret_agreement(it))?;
     Ok(())
-}
-
-/// A number with its interval, or why there is none.
-pub fn format_measure(measure: &CoefficientResult) -> String {
-    match measure {
-        CoefficientResult::Known(it) => {
-            let interval = it.interval.map(|(low, high)| {
-                format!("  ({} to {})", format_coefficient(low), format_coefficient(high))
-            });
-            format!("{:>6}{}", format_coefficient(it.value), interval.unwrap_or_default())
-        }
-        CoefficientResult::Undefined { undefined } => format!("\x1b[2mundefined, because {undefined}\x1b[0m"),
-    }
-}
-
-/// A number with three decimal places; a zero has no sign.
-fn format_coefficient(number: f64) -> String {
-    let text = format!("{number:.3}");
-    if text == "-0.000" { "0.000".to_owned() } else { text }
 }
 
 /// Rows of pairs, and of graders left out, that anybody reads.
@@ -266,16 +225,4 @@ fn interpret_agreement(it: &Agreement) -> String {
         }
     };
     format!("{word}.")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::format_coefficient;
-
-    #[test]
-    fn a_zero_has_no_sign() {
-        assert_eq!(format_coefficient(-0.000_4), "0.000");
-        assert_eq!(format_coefficient(-0.000_6), "-0.001");
-        assert_eq!(format_coefficient(0.87), "0.870");
-    }
 }

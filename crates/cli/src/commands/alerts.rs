@@ -6,10 +6,10 @@ use jurist_server::{AlertShown, LONGEST_SNOOZE, load_alerts, snooze_alert_for_ho
 use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
 
-use super::CommandOutcome;
-use super::connection::{Reach, Reached};
-use super::judging::wait_for;
+use crate::connection::{Reach, Reached};
+use crate::outcome::CommandOutcome;
 use crate::render::printable;
+use crate::runtime::wait_for;
 
 /// List, acknowledge and snooze alerts
 #[derive(Debug, clap::Args)]
@@ -65,21 +65,23 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
             Some(AlertsSubcommand::Snooze { id, hours }) => return run_snooze(&reached, *id, *hours).await,
             None => {}
         }
-        let found = match &reached {
+        let (found, last_check) = match &reached {
             Reached::Store(store, project) => {
                 let which = if args.all { AlertSelection::All } else { AlertSelection::Open };
-                load_alerts(store, *project, which, None, SHOWN).await?.0
+                (load_alerts(store, *project, which, None, SHOWN).await?.0, None)
             }
             Reached::Server(remote) => {
                 let mut page = remote.get(&format!("/alerts?all={}&limit={SHOWN}", args.all)).await?;
-                serde_json::from_value(page["items"].take())
-                    .context("cannot read the server's response; its version may differ")?
+                let last_check = page["last_check"].as_str().map(printable);
+                let found = serde_json::from_value(page["items"].take())
+                    .context("cannot read the server's response; its version may differ")?;
+                (found, last_check)
             }
         };
         let mut out = crate::render::stdout();
         match args.json {
             true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
-            false => write!(out, "{}", render_alert_list(&found))?,
+            false => write!(out, "{}", render_alert_list(&found, last_check.as_deref()))?,
         }
         let now = clock::current_time();
         let is_new = |alert: &AlertShown| {
@@ -132,17 +134,20 @@ fn is_snoozed(alert: &AlertShown, now: Time) -> bool {
     until.is_some_and(|until| now < until)
 }
 
-fn render_alert_list(all: &[AlertShown]) -> String {
+/// `last_check`: when the server checked all monitors; unknown if the database was read directly.
+fn render_alert_list(all: &[AlertShown], last_check: Option<&str>) -> String {
     if all.is_empty() {
-        return "no alerts; a running server checks all monitors when it starts and every ten minutes\n"
-            .to_owned();
+        let last = last_check.map_or_else(String::new, |time| format!("; the last check was at {time}"));
+        return format!(
+            "no alerts; a running server checks all monitors when it starts and every ten minutes{last}\n"
+        );
     }
     let now = clock::current_time();
     let line = |alert_shown: &AlertShown| {
         let snoozed_until = alert_shown.snoozed_until.as_deref().filter(|_| is_snoozed(alert_shown, now));
         let (mark, rest) = match (&alert_shown.resolved, &alert_shown.acknowledged) {
-            (Some(time), _) => ("\x1b[32m✓\x1b[0m", format!("over since {time}")),
-            (None, Some(time)) => ("\x1b[33m!\x1b[0m", format!("seen {time}")),
+            (Some(time), _) => ("\x1b[32m✓\x1b[0m", format!("resolved {time}")),
+            (None, Some(time)) => ("\x1b[33m!\x1b[0m", format!("acknowledged {time}")),
             (None, None) if let Some(until) = snoozed_until => {
                 ("\x1b[33m!\x1b[0m", format!("snoozed until {until}"))
             }

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::grade::{Grade, GraderKind, RubricHash, with_parts};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{AgreementByItem, Alignment, JudgeDifference, Level, align, compare_judges};
+use jurist_core::stats::agreement::{Alignment, Level, align};
+use jurist_core::stats::comparison::{AgreementByItem, JudgeDifference, compare_judges};
 use serde_json::{Value as Json, json};
 
-use super::CommandOutcome;
-use super::agree::{LevelName, format_measure, kappa_for_level};
-use super::candidate_scores::parse_scale_ends;
-use super::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
-use super::grade_sources::{DeclaredScales, is_case_label, read_record_texts};
-use super::grades::{
+use crate::grades::agreement::{LevelName, format_measure, kappa_for_level};
+use crate::grades::candidate_scores::parse_scale_ends;
+use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use crate::grades::sources::{DeclaredScales, is_case_label, read_record_texts};
+use crate::grades::{
     AnalysisOutputArgs, filter_by_criterion, list_criteria, read_grade_set, sort_for_resampling,
 };
-use super::reporting::printable_line;
+use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 
 /// Measure judge–human agreement
 #[derive(Debug, clap::Args)]
@@ -308,7 +309,7 @@ struct AlignmentGroup<'a> {
 fn build_alignment_groups(grades: &[Grade]) -> Vec<AlignmentGroup<'_>> {
     let mut criteria: Vec<(&str, Vec<&RubricHash>)> = Vec::new();
     for grade in grades {
-        let at = criteria.iter().position(|criterion| criterion.0 == grade.criterion).unwrap_or_else(|| {
+        let at = criteria.iter().position(|(name, _)| *name == grade.criterion).unwrap_or_else(|| {
             criteria.push((&grade.criterion, Vec::new()));
             criteria.len() - 1
         });

@@ -1,7 +1,7 @@
 use std::io::Write;
 
-use super::CommandOutcome;
-use super::judging::cache;
+use crate::judging::cache;
+use crate::outcome::CommandOutcome;
 
 /// Show or clear the cache of judge replies
 #[derive(Debug, clap::Args)]

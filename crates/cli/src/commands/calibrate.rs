@@ -3,14 +3,15 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Chart, MeasuredValue, ReliabilityBin, ReliabilityChart};
-use jurist_core::stats::{
-    Calibration, MappingMethod, Threshold, Undefined, calibrate, calibrate_threshold, select_anchors,
+use jurist_core::stats::basics::Undefined;
+use jurist_core::stats::calibration::{
+    Calibration, MappingMethod, Threshold, calibrate, calibrate_threshold, select_anchors,
 };
 use serde_json::json;
 
-use super::CommandOutcome;
-use super::candidate_scores::{off_scale_note, parse_unit_score};
-use super::grades::{AnalysisOutputArgs, HumanJudgeArgs};
+use crate::grades::candidate_scores::{off_scale_note, parse_unit_score};
+use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs};
+use crate::outcome::CommandOutcome;
 
 /// Calibrate a judge's scores against human labels
 #[derive(Debug, clap::Args)]
@@ -57,7 +58,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
     let both: Vec<(&String, f64, f64)> =
         judged.iter().filter_map(|(id, judge)| Some((id, *judge, *humans.get(id)?))).collect();
     anyhow::ensure!(!both.is_empty(), "no candidate has both a human label and a judge score");
-    let (judge, human): (Vec<f64>, Vec<f64>) = both.iter().map(|it| (it.1, it.2)).unzip();
+    let (judge, human): (Vec<f64>, Vec<f64>) = both.iter().map(|(_, judge, human)| (*judge, *human)).unzip();
     let method = match args.method {
         MethodName::Isotonic => MappingMethod::Isotonic,
         MethodName::Platt => MappingMethod::Platt,

@@ -11,9 +11,10 @@ use jurist_engine::load_script::ScriptPolicy;
 use serde_json::{Value as Json, json};
 
 use super::eval::plan_problems;
-use super::judging::wait_for;
-use super::{CommandOutcome, LoadingArgs};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::runtime::wait_for;
+use crate::suite_loading::LoadingArgs;
 
 /// Validate files without running anything
 #[derive(Debug, clap::Args)]

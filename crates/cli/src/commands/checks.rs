@@ -2,7 +2,7 @@ use std::io::Write;
 
 use jurist_core::catalogue::{CHECKS, CatalogueEntry, RECIPES};
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 
 /// List checks and recipes with their parameters
 #[derive(Debug, clap::Args)]

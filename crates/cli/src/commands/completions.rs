@@ -3,7 +3,8 @@ use std::io::Write;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, CommandOutcome};
+use super::Cli;
+use crate::outcome::CommandOutcome;
 
 /// Print shell completions
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,8 @@ use jurist_core::source::{to_yaml, tree_to_json};
 
 use jurist_engine::load::LoadOptions;
 
-use super::{CommandOutcome, LoadingArgs, load_valid_suite};
+use crate::outcome::CommandOutcome;
+use crate::suite_loading::{LoadingArgs, load_valid_suite};
 
 /// Convert a file of any dialect to the native format
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use jurist_core::rubric::diff_rubrics;
 
-use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
+use crate::outcome::CommandOutcome;
+use crate::suite_loading::{LoadingArgs, choose_file_rubric};
 
 /// Show the differences between two rubric versions
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 use std::io::Write;
 
-use super::CommandOutcome;
 use crate::book::{BOOK_PAGES, find_book_page};
+use crate::outcome::CommandOutcome;
 
 /// Print a page of the book, or list its pages
 #[derive(Debug, clap::Args)]

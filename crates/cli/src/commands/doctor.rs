@@ -8,10 +8,11 @@ use jurist_engine::model::resolve::Resolver;
 use jurist_engine::model::vendors::VENDORS;
 use jurist_engine::trust::require_trust;
 
-use super::CommandOutcome;
-use super::judge::load_current_settings;
-use super::judging::{cache, wait_for};
-use super::store::DatabaseArgs;
+use crate::database::DatabaseArgs;
+use crate::judging::cache;
+use crate::outcome::CommandOutcome;
+use crate::runtime::wait_for;
+use crate::suite_loading::load_current_settings;
 
 /// Show which keys, models, databases and programs are found
 #[derive(Debug, clap::Args)]

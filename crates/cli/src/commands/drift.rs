@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, MeasuredValue, TrendChart, TrendChartPoint};
 use jurist_core::grade::{Grade, Time};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Alarm, DriftReport, RunningMean, detect_drift};
+use jurist_core::stats::monitoring::{Alarm, DriftReport, RunningMean, detect_drift};
 use serde_json::json;
 
-use super::CommandOutcome;
-use super::candidate_scores::{off_scale_note, parse_scale_ends, unit_score};
-use super::grades::{AnalysisOutputArgs, read_grade_files, select_criterion};
-use super::reporting::printable_line;
+use crate::grades::candidate_scores::{off_scale_note, parse_scale_ends, unit_score};
+use crate::grades::{AnalysisOutputArgs, read_grade_files, select_criterion};
+use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 
 /// Detect a change of scores over time
 #[derive(Debug, clap::Args)]
@@ -122,7 +122,7 @@ fn collect_drift_points(
         *n += 1.0;
         point.time = point.time.zip(grade.time).map(|(a, b)| a.min(b));
     }
-    let mut points: Vec<DriftPoint> = points.into_iter().map(|point| point.0).collect();
+    let mut points: Vec<DriftPoint> = points.into_iter().map(|(point, _)| point).collect();
     if points.iter().all(|point| point.time.is_some()) {
         points.sort_by_key(|point| point.time);
     } else {
@@ -190,7 +190,7 @@ fn build_drift_chart(criterion: &str, points: &[DriftPoint], found: &DriftReport
     let at = |place: usize| points[place].time.map_or(place as f64, |time| time.micros() as f64 / 1e6);
     let part = |looks: &[RunningMean], from: usize| {
         let step = looks.len().div_ceil(MOST_POINTS).max(1);
-        let kept = looks.iter().enumerate().filter(move |look| (look.0 + 1).is_multiple_of(step));
+        let kept = looks.iter().enumerate().filter(move |(place, _)| (place + 1).is_multiple_of(step));
         let drawn = kept.map(|(place, running_mean)| TrendChartPoint {
             at: at(from + place),
             label: drift_point_label(&points[from + place], from + place),

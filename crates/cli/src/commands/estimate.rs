@@ -6,19 +6,20 @@ use anyhow::Context;
 use jurist_core::chart::{Chart, Forest, ForestRow, MeasuredValue};
 use jurist_core::grade::read_stratum_sizes;
 use jurist_core::quantity::plural;
-use jurist_core::stats::{
-    CoefficientResult, EstimatedQuantity, EstimatorComparison, LabelledScores, SampleEstimate, SampledScore,
-    Stratified, compare_estimators, estimate_sample_mean,
+use jurist_core::stats::basics::CoefficientResult;
+use jurist_core::stats::sampling::{
+    EstimatedQuantity, EstimatorComparison, LabelledScores, SampleEstimate, SampledScore, Stratified,
+    compare_estimators, estimate_sample_mean,
 };
 use jurist_engine::load::read_input;
 use serde_json::json;
 
-use super::CommandOutcome;
-use super::agree::format_measure;
-use super::candidate_scores::{CandidateScores, off_scale_note, parse_unit_score};
-use super::grade_sources::delimiter;
-use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, read_sampled_candidates};
-use super::reporting::printable_line;
+use crate::grades::agreement::format_measure;
+use crate::grades::candidate_scores::{CandidateScores, off_scale_note, parse_unit_score};
+use crate::grades::sources::delimiter;
+use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs, read_sampled_candidates};
+use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 
 /// Estimate a mean or pass rate from judge scores and labels
 #[derive(Debug, clap::Args)]
@@ -103,13 +104,13 @@ fn match_labels_to_scores(machine: &CandidateScores, people: Option<&CandidateSc
         both: judged.iter().filter_map(|(id, judge)| Some((*humans.get(id)?, *judge))).collect(),
         judge_only: judged
             .iter()
-            .filter(|judged| !humans.contains_key(judged.0))
-            .map(|judged| *judged.1)
+            .filter(|(id, _)| !humans.contains_key(*id))
+            .map(|(_, score)| *score)
             .collect(),
         human_only: humans
             .iter()
-            .filter(|human| !judged.contains_key(human.0))
-            .map(|human| *human.1)
+            .filter(|(id, _)| !judged.contains_key(*id))
+            .map(|(_, score)| *score)
             .collect(),
     }
 }

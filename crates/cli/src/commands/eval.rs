@@ -1,3 +1,5 @@
+mod refused_programs;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
@@ -22,20 +24,23 @@ use jurist_engine::execute::build_grading_jobs;
 use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
 use jurist_engine::load::{LoadOptions, SuiteFiles};
 use jurist_engine::load_script::ScriptPolicy;
+use jurist_engine::model::resolve::Unresolved;
 use jurist_engine::permission::NotPermitted;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
+use self::refused_programs::RefusedPrograms;
 use super::dataset::{SuiteForRun, WantedSuite};
-use super::judging::{JudgingArgs, wait_for};
-use super::refused_programs::RefusedPrograms;
-use super::remote::EvalServerArgs;
-use super::reporting::printable_line;
-use super::running::{FinishedRun, ReadyRun, RunExecutionArgs, RunScope};
-use super::stored_runs::{ResumedRun, RunLog, StoredRuns};
-use super::{CommandOutcome, LoadingArgs};
+use crate::connection::remote::EvalServerArgs;
+use crate::judging::JudgingArgs;
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::reporting::printable_line;
+use crate::running::{FinishedRun, ReadyRun, RunExecutionArgs, RunScope};
+use crate::runtime::wait_for;
+use crate::stored_runs::{ResumedRun, RunLog, StoredRuns};
+use crate::suite_loading::LoadingArgs;
 
 /// Run a suite and report a verdict per case
 #[derive(Debug, clap::Args)]
@@ -447,7 +452,7 @@ impl PreparedEval<'_> {
             match self.resources.agents.check(&case) {
                 Ok(()) => {}
                 Err(RunSetupError::NotPermitted(refused)) => problems.refused.push(refused),
-                Err(error) => problems.others.push(error.to_string()),
+                Err(error) => problems.others.push(self.describe_setup_error(args, &error)),
             }
             problems.refused.extend(self.resources.agents.find_refused_setup(&case));
         }
@@ -457,13 +462,35 @@ impl PreparedEval<'_> {
         if let Err(error) = judging {
             match error.downcast::<NotPermitted>() {
                 Ok(refused) => problems.refused.push(refused),
-                Err(error) => problems.others.push(format!("{error:#}")),
+                Err(error) => problems.others.push(self.describe_judge_error(&error)),
             }
         }
         let checks = unit.cell.template().rubric.external_checks();
         let is_allowed = args.running.judging.allow_commands;
         problems.refused.extend(checks.filter_map(|check| permit_check(is_allowed, &check.check).err()));
         problems
+    }
+
+    /// Why a case cannot be run. An unknown provider may be one that the file's own tool has.
+    fn describe_setup_error(&self, args: &EvalArgs, error: &RunSetupError) -> String {
+        let is_of_file = args.target.is_none() && args.agent.is_none();
+        match (error, self.suite.other_tool.filter(|_| is_of_file)) {
+            (RunSetupError::NoModel(Unresolved::Unknown { .. }), Some(tool)) => format!(
+                "{error} (under `providers` or `target`; if {tool} knows it, run the file with {tool} and read its results with `jurist import`, or name a program with `exec:`)"
+            ),
+            _ => error.to_string(),
+        }
+    }
+
+    /// Why a case cannot be judged.
+    fn describe_judge_error(&self, error: &anyhow::Error) -> String {
+        let is_unknown = matches!(error.downcast_ref::<Unresolved>(), Some(Unresolved::Unknown { .. }));
+        match self.suite.other_tool.filter(|_| is_unknown && self.request.judge_model.is_none()) {
+            Some(tool) => format!(
+                "{error:#} (the judge, under `provider`; if only {tool} knows it, name another one with --judge)"
+            ),
+            None => format!("{error:#}"),
+        }
     }
 
     /// What keeps units of a plan from being run or judged, each with where its case is written. All that needs
@@ -541,7 +568,7 @@ fn explain_eval_plan(
         let case = unit.cell.case().expect("it was filled when it was planned");
         let names: Vec<&str> = bench
             .iter()
-            .flat_map(|resolved_judges| &resolved_judges.members)
+            .flat_map(|resolved_judges| resolved_judges.judges())
             .map(|judge_model| judge_model.line.name.as_str())
             .collect();
         let judges = match (unit.calls.most, names.as_slice()) {
@@ -564,7 +591,7 @@ fn explain_eval_plan(
         )?;
         let missing = bench
             .iter()
-            .flat_map(|resolved_judges| &resolved_judges.members)
+            .flat_map(|resolved_judges| resolved_judges.judges())
             .find_map(|judge_model| judge_model.line.model.missing_key());
         let missing =
             missing.filter(|_| 0 < unit.calls.most).map(|missing| format!("will not be graded: {missing}"));
@@ -579,7 +606,7 @@ fn explain_eval_plan(
             writeln!(out, "      \x1b[33m{}\x1b[0m", printable_line(&problem))?;
         }
         sum = sum.plus(unit.calls);
-        costs = costs.zip(cost).map(|(sum, it)| (sum.0 + it.0, sum.1 + it.1));
+        costs = costs.zip(cost).map(|((least, most), (low, high))| (least + low, most + high));
     }
     writeln!(
         out,
@@ -604,7 +631,7 @@ fn describe_stated_judge(judge: &Judge) -> String {
 
 /// A rubric by its name, where it has one; its hash is for those who ask for everything.
 fn describe_rubric(suite: &Suite, rubric: &Rubric, verbose: bool) -> String {
-    let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|at| at.0);
+    let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|(name, _)| name);
     let name = named
         .or(rubric.name.as_ref())
         .map_or_else(|| "its own rubric".to_owned(), |text| format!("rubric `{text}`"));

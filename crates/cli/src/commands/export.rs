@@ -6,14 +6,14 @@ use clap::ValueEnum;
 use jurist_core::grade::{Grade, MetadataFields};
 use jurist_core::quantity::plural;
 use jurist_core::report::{GradeRow, csv_head, csv_rows};
-use jurist_store::grades::{GradeFilter, GradeHead};
-use serde_json::json;
+use jurist_store::grades::GradeFilter;
 
-use super::CommandOutcome;
-use super::grade_sources::{GradeSource, keep_task, sources};
-use super::judging::wait_for;
-use super::store::{DatabaseArgs, project_of};
+use crate::database::{DatabaseArgs, project_of};
+use crate::grades::sources::{GradeSource, keep_task, sources};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::runtime::wait_for;
+use crate::stored_runs::grade_head_fields;
 
 /// Export grades as a Parquet, CSV or JSON lines table
 #[derive(Debug, clap::Args)]
@@ -143,14 +143,6 @@ impl ExportArgs {
         }
         Ok(n)
     }
-}
-
-/// What the database knows of a grade besides the grade.
-pub fn grade_head_fields(head: &GradeHead) -> MetadataFields {
-    let agent = head.agent.as_ref().map(|agent| ("agent".to_owned(), json!(agent)));
-    let version = ("rubric_version".to_owned(), json!(head.rubric_version.to_string()));
-    let probability = ("probability".to_owned(), json!(head.probability.get()));
-    agent.into_iter().chain([version, probability]).collect()
 }
 
 /// What an ending says.

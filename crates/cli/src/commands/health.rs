@@ -4,8 +4,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jurist_engine::model::http::{NetworkOptions, client};
 
-use super::CommandOutcome;
-use super::judging::wait_for;
+use crate::outcome::CommandOutcome;
+use crate::runtime::wait_for;
 
 /// Check that a server is ready
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,7 @@ use jurist_engine::load::read_input;
 use jurist_engine::record_file::RecordFile;
 use serde_json::Value;
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 use crate::render;
 
 /// Import the results of another evaluation tool

@@ -12,12 +12,12 @@ use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_server::{App, IngestDefaults, Intake, LineAnswer, LineStatus, ServerSettings, assemble_ended};
 use serde_json::{Value as Json, json};
 
-use super::CommandOutcome;
-use super::judge::load_current_settings;
-use super::judging::wait_for;
-use super::store::{DatabaseArgs, project_of};
 use super::trace::parse_trace_format;
+use crate::database::{DatabaseArgs, project_of};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::runtime::wait_for;
+use crate::suite_loading::load_current_settings;
 
 /// Documents that go in at once, and their bytes.
 const BATCH: usize = 200;
@@ -160,7 +160,7 @@ impl IngestClient {
             url: format!("{}/api/v1/traces/bulk", url.trim_end_matches('/')),
             token: args.token.clone().or_else(|| load::variable("JURIST_TOKEN")),
             project: args.project.clone(),
-            query: query.into_iter().filter_map(|query| Some((query.0, query.1?))).collect(),
+            query: query.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
         })
     }
 
@@ -267,10 +267,10 @@ fn detect_file_layout(sample: &str, format: Option<TraceFormat>) -> TraceFileLay
         sample.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?))).collect();
     let is_by_line =
         |value: &Json| ["resourceSpans", "trace", "pieces"].iter().any(|key| value.get(*key).is_some());
-    if lines.first().is_some_and(|line| is_by_line(&line.1)) {
+    if lines.first().is_some_and(|(_, value)| is_by_line(value)) {
         return TraceFileLayout::Many;
     }
-    let whole: Vec<&str> = lines.iter().map(|line| line.0).collect();
+    let whole: Vec<&str> = lines.iter().map(|(line, _)| *line).collect();
     let n = read_traces(&whole.join("\n"), format).map_or(1, |it| it.len());
     if 1 < n { TraceFileLayout::Many } else { TraceFileLayout::One }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 
 /// Write a commented example file
 #[derive(Debug, clap::Args)]

@@ -23,9 +23,11 @@ use jurist_engine::model::vendors::{PRICES_AS_OF, StructuredOutput};
 use jurist_engine::model::{MessageRole, build_ping_request as ping_of};
 use serde_json::{Value as Json, json};
 
-use super::judging::{JudgingArgs, wait_for};
-use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
+use crate::judging::JudgingArgs;
+use crate::outcome::CommandOutcome;
 use crate::render::{self, printable};
+use crate::runtime::wait_for;
+use crate::suite_loading::{LoadingArgs, choose_file_rubric, load_current_settings};
 
 /// Try a judge on one candidate, or test its connection
 #[derive(Debug, clap::Args)]
@@ -253,30 +255,6 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
     }
 }
 
-/// The settings of the project that the current folder is in.
-pub fn load_current_settings() -> anyhow::Result<dialect::ProjectSettings> {
-    load_folder_settings(Path::new("."))
-}
-
-/// The settings of the project that a folder is in.
-pub fn load_folder_settings(folder: &Path) -> anyhow::Result<dialect::ProjectSettings> {
-    let folder = std::path::absolute(folder)?;
-    let file =
-        folder.ancestors().map(|ancestor| ancestor.join(".jurist/config.yaml")).find(|path| path.is_file());
-    match file {
-        Some(path) => {
-            let loaded = jurist_engine::load::load_suite(&path, Default::default());
-            anyhow::ensure!(
-                !loaded.diagnostics.has_errors(),
-                "`{}` is not valid; run `jurist check` for details",
-                path.display()
-            );
-            Ok(loaded.settings)
-        }
-        None => Ok(dialect::ProjectSettings::default()),
-    }
-}
-
 async fn judge_candidate(
     ask: &JudgeAskArgs,
     caller: &ModelClient,
@@ -316,7 +294,7 @@ pub fn command_outcome_for_decision(decision: &JudgeDecision, no_defer: bool) ->
             CommandOutcome::OverBudget
         }
         VerdictStatus::Deferred if no_defer => CommandOutcome::Incomplete,
-        // Not asked for want of a key is said, and stops nobody.
+        // A judge without a key is reported, and the others are still asked.
         VerdictStatus::Pass | VerdictStatus::Deferred => CommandOutcome::Passed,
     }
 }
@@ -694,6 +672,7 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
     let bench = ResolvedJudges {
         mappings: Default::default(),
         members: vec![member],
+        criteria: Default::default(),
         combine: None,
         escalate: None,
         calls: Calls::PerCriterion,

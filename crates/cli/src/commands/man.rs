@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::CommandFactory;
 
-use super::{Cli, CommandOutcome};
+use super::Cli;
+use crate::outcome::CommandOutcome;
 
 /// Write manual pages into a folder
 #[derive(Debug, clap::Args)]

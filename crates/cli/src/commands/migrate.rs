@@ -14,10 +14,11 @@ use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
 use super::eval::list_programs;
-use super::judging::wait_for;
-use super::reporting::printable_line;
-use super::{CommandOutcome, LoadingArgs};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::reporting::printable_line;
+use crate::runtime::wait_for;
+use crate::suite_loading::LoadingArgs;
 
 /// Find files of other tools and convert them
 #[derive(Debug, clap::Args)]

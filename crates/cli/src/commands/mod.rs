@@ -5,14 +5,11 @@ mod alerts;
 mod align;
 mod cache;
 mod calibrate;
-mod candidate_scores;
-mod case_changes;
 mod check;
 mod checks;
 mod compare;
 mod completions;
 mod convert;
-mod criterion_ratings;
 mod dataset;
 mod diff;
 mod docs;
@@ -21,18 +18,12 @@ mod drift;
 mod estimate;
 mod eval;
 mod export;
-mod gates;
 pub(crate) mod grade;
-mod grade_sources;
-mod grades;
 mod health;
 mod import;
 mod ingest;
 mod init;
 pub(crate) mod judge;
-pub(crate) mod judging;
-mod stored_runs;
-mod logging;
 mod man;
 mod mcp;
 mod migrate;
@@ -40,15 +31,9 @@ mod monitor;
 mod panel;
 mod power;
 mod presets;
-mod push;
 mod rank;
-mod connection;
-mod refused_programs;
 mod regrade;
-mod remote;
 mod report;
-mod reporting;
-mod running;
 mod runs;
 mod schema;
 mod score;
@@ -57,47 +42,16 @@ mod spend;
 mod start;
 pub(crate) mod stats;
 mod store;
-mod task_results;
 mod trace;
 mod trust;
-mod version;
 mod watch;
 mod worker;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
-use std::sync::Arc;
 
-use clap::builder::Resettable;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
-use jurist_core::candidate::Candidate;
-use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity, closest};
-use jurist_core::dialect::{Dialect, LoadedSuite, ProjectSettings, VariableExpansion};
-use jurist_core::rubric::Rubric;
-use jurist_core::suite::{Judge, Monitor, Suite};
-use jurist_engine::bundle::Reading;
-use jurist_engine::load::{LoadOptions, Outside, SuiteFiles, load_suite_with_sources};
-use jurist_engine::load_script::ScriptPolicy;
 
-use crate::render;
-
-pub use version::print_build_details;
-
-/// How a command ended; `main` knows the number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandOutcome {
-    Passed,
-    /// A verdict failed.
-    Failed,
-    /// A file or an argument is wrong.
-    BadInput,
-    /// Grading errors left the result incomplete.
-    Incomplete,
-    /// A budget stopped it.
-    OverBudget,
-    Interrupted,
-}
+use crate::outcome::CommandOutcome;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -356,157 +310,6 @@ impl Cli {
             CliCommand::Man(args) => man::run_man_command(&args),
             CliCommand::Health(args) => health::run_health_command(&args),
         }
-    }
-}
-
-/// How files are read; the same for every command that reads one.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = Resettable::Reset)]
-pub(crate) struct LoadingArgs {
-    /// Dialect of the file [default: detected]
-    #[arg(long, value_name = "NAME", value_parser = dialect)]
-    dialect: Option<Dialect>,
-    /// Allow references to files outside the project
-    #[arg(long)]
-    allow_outside: bool,
-}
-
-impl LoadingArgs {
-    pub(crate) fn options(&self) -> LoadOptions {
-        let outside = if self.allow_outside { Outside::Allowed } else { Outside::Refused };
-        let scripts = ScriptPolicy::default();
-        LoadOptions { dialect: self.dialect, outside, variables: VariableExpansion::Filled, scripts }
-    }
-}
-
-fn dialect(name: &str) -> Result<Dialect, String> {
-    let found = Dialect::ALL.iter().find(|it| it.0 == name).map(|at| at.1);
-    found.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|it| it.0).join(", ")))
-}
-
-/// Loads a valid suite; prints all problems and returns `None` if the suite is invalid.
-fn load_valid_suite(path: &Path, options: LoadOptions) -> anyhow::Result<Option<Suite>> {
-    Ok(load_suite_with_settings(path, options)?.map(|suite_with_setting| suite_with_setting.0))
-}
-
-fn load_suite_with_settings(
-    path: &Path,
-    options: LoadOptions,
-) -> anyhow::Result<Option<(Suite, ProjectSettings)>> {
-    Ok(load_suite_with_reading(path, options)?
-        .map(|suite_with_reading| (suite_with_reading.0, suite_with_reading.1)))
-}
-
-/// Loads a valid suite together with its settings and the files it was read from.
-fn load_suite_with_reading(
-    path: &Path,
-    options: LoadOptions,
-) -> anyhow::Result<Option<(Suite, ProjectSettings, Reading)>> {
-    let (loaded, reading) = load_suite_with_sources(path, options);
-    show_loaded_suite(loaded, reading)
-}
-
-/// Prints what is wrong with a suite, and returns it if nothing is.
-fn show_loaded_suite(
-    loaded: LoadedSuite,
-    reading: Reading,
-) -> anyhow::Result<Option<(Suite, ProjectSettings, Reading)>> {
-    let not_advice = |diagnostic: &Diagnostic| diagnostic.severity != DiagnosticSeverity::Advice;
-    let diagnostics: Vec<Diagnostic> =
-        loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
-    render::print_diagnostics(&diagnostics, &loaded.sources)?;
-    Ok(loaded.suite.map(|suite| (suite, loaded.settings, reading)))
-}
-
-/// A rubric with everything that decides who judges by it.
-#[derive(Debug, Clone)]
-pub(crate) struct ChosenRubric {
-    pub(crate) rubric: Arc<Rubric>,
-    pub(crate) judge: Judge,
-    /// Judges that the file names.
-    pub(crate) judges: BTreeMap<String, Judge>,
-    pub(crate) settings: ProjectSettings,
-    /// Where its file stands; programs start there.
-    pub(crate) project: SuiteFiles,
-    /// What the eval that uses it says about its candidate.
-    pub(crate) candidate: Option<Candidate>,
-}
-
-/// A rubric of a file: its name, who judges by it, and the candidate of its eval.
-type FileRubric<'a> = (String, &'a Arc<Rubric>, &'a Judge, Option<&'a Candidate>);
-
-/// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
-///
-/// `flag` is how the command lets one say which.
-fn choose_file_rubric(
-    path: &Path,
-    name: Option<&str>,
-    flag: &str,
-    loading: &LoadingArgs,
-) -> anyhow::Result<Option<ChosenRubric>> {
-    let Some((suite, settings)) = load_suite_with_settings(path, loading.options())? else { return Ok(None) };
-    let project = SuiteFiles::of(path, loading.options().outside);
-    choose_suite_rubric(&suite, &settings, &project, RubricChoice { path, name, flag }).map(Some)
-}
-
-/// Which rubric of a file is wanted.
-#[derive(Clone, Copy)]
-pub(crate) struct RubricChoice<'a> {
-    pub(crate) path: &'a Path,
-    /// Without one, the file must hold a single rubric.
-    pub(crate) name: Option<&'a str>,
-    /// How the user can say which.
-    pub(crate) flag: &'a str,
-}
-
-/// The one rubric of a suite, or the one that is asked for by name, with the judge that goes with it.
-pub(crate) fn choose_suite_rubric(
-    suite: &Suite,
-    settings: &ProjectSettings,
-    project: &SuiteFiles,
-    choice: RubricChoice<'_>,
-) -> anyhow::Result<ChosenRubric> {
-    let RubricChoice { path, name, flag } = choice;
-    let monitor_name = |monitor: &'_ Monitor| {
-        monitor.agents.first().map_or_else(|| "monitor".to_owned(), |monitor| monitor.0.clone())
-    };
-    // Evals come first: one that uses a named rubric also says who judges.
-    let of_cases =
-        suite.cases.iter().map(|case| (case.name.clone(), &case.rubric, &case.judge, Some(&case.candidate)));
-    let named = suite.rubrics.iter().map(|(name, rubric)| (name.clone(), rubric, &suite.judge, None));
-    let of_monitors =
-        suite.monitors.iter().map(|monitor| (monitor_name(monitor), &monitor.rubric, &suite.judge, None));
-    let all: Vec<FileRubric<'_>> = of_cases.chain(named).chain(of_monitors).collect();
-    let names: Vec<&str> = all.iter().map(|it| it.0.as_str()).collect();
-    let taken = |file_rubric: &FileRubric<'_>| ChosenRubric {
-        candidate: file_rubric.3.cloned(),
-        rubric: Arc::clone(file_rubric.1),
-        judge: file_rubric.2.clone(),
-        judges: suite.judges.clone(),
-        settings: settings.clone(),
-        project: project.clone(),
-    };
-    if let Some(name) = name {
-        let found = all.iter().find(|it| it.0 == name).map(taken);
-        let hint = match closest(name, &names) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if names.is_empty() => "it holds none".to_owned(),
-            None => format!("there are {}", names.join(", ")),
-        };
-        return found.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
-    }
-    // Evals that use the same rubric do not make the choice harder.
-    let mut versions: Vec<&str> = all.iter().map(|it| it.1.version().as_str()).collect();
-    versions.sort_unstable();
-    versions.dedup();
-    match (versions.len(), all.first()) {
-        (1, Some(only)) => Ok(taken(only)),
-        (_, None) => anyhow::bail!("`{}` holds no rubric", path.display()),
-        _ => anyhow::bail!(
-            "`{}` holds several rubrics; choose one with {flag}: {}",
-            path.display(),
-            names.join(", ")
-        ),
     }
 }
 

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::grade::Grade;
 use jurist_core::quantity::plural;
-use jurist_core::stats::{
-    CoefficientResult, Panel, QuestionConsensus, Ratings, compute_consensus, evaluate_panel,
-};
+use jurist_core::stats::agreement::Ratings;
+use jurist_core::stats::basics::CoefficientResult;
+use jurist_core::stats::consensus::{Panel, QuestionConsensus, compute_consensus, evaluate_panel};
 use serde_json::json;
 
-use super::CommandOutcome;
-use super::agree::{LevelName, format_measure};
-use super::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
-use super::grades::{
+use crate::grades::agreement::{LevelName, format_measure};
+use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use crate::grades::{
     AnalysisOutputArgs, filter_by_criterion, list_criteria, read_grade_set, read_with_scales,
 };
-use super::reporting::printable_line;
+use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 
 /// Analyse a panel of graders: consensus, reliability, value
 #[derive(Debug, clap::Args)]
@@ -122,8 +122,8 @@ fn right_answers(ratings: &Ratings, truth: &[usize]) -> Vec<Option<usize>> {
         let mut counts = vec![0_usize; ratings.n_answers()];
         truth.iter().filter_map(|truth| ratings.get(item, *truth)).for_each(|index| counts[index] += 1);
         let most = counts.iter().copied().max().filter(|count| 0 < *count)?;
-        let mut winners = counts.iter().enumerate().filter(|count| *count.1 == most);
-        winners.next().filter(|_| winners.next().is_none()).map(|winner| winner.0)
+        let mut winners = counts.iter().enumerate().filter(|(_, count)| **count == most);
+        winners.next().filter(|_| winners.next().is_none()).map(|(answer, _)| answer)
     };
     (0..ratings.n_items()).map(right).collect()
 }

@@ -1,8 +1,8 @@
 use std::io::Write;
 
-use jurist_core::stats::{Aim, n_per_group_shares, n_to_detect};
+use jurist_core::stats::comparison::{Aim, n_per_group_shares, n_to_detect};
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 
 /// Compute the number of cases needed to detect a difference
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use anyhow::bail;
 use jurist_core::diagnostic::closest;
 use jurist_core::rubric::presets::{ALL, find_preset};
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 
 /// List the built-in rubrics, or print one
 #[derive(Debug, clap::Args)]

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::report;
-use jurist_core::stats::{self, Elo, Pair, Preferred, WinRates, elo};
+use jurist_core::stats::ranking::{
+    Elo, Pair, Preferred, WinRates, elo, estimate_strengths, order_by_strength,
+};
 use jurist_engine::load::read_input;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::CommandOutcome;
-use super::grades::AnalysisOutputArgs;
-use super::reporting::printable_line;
+use crate::grades::AnalysisOutputArgs;
+use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 
 /// Rank candidates from pairwise comparisons
 #[derive(Debug, clap::Args)]
@@ -101,9 +103,9 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
         pairs.push(Pair::new(place(1, &mut cases, case), first, second, preferred));
     }
     anyhow::ensure!(!pairs.is_empty(), "`{name}` holds no comparison");
-    let ranking = stats::estimate_strengths(&names, &pairs, args.penalty)?;
+    let ranking = estimate_strengths(&names, &pairs, args.penalty)?;
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
-    let order = stats::order_by_strength(&ranking);
+    let order = order_by_strength(&ranking);
     let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
@@ -134,7 +136,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
         let apart = |pair: &[usize]| {
             let (a, b) =
                 (ranking.players[pair[0]].strength.interval, ranking.players[pair[1]].strength.interval);
-            a.zip(b).is_some_and(|(a, b)| b.1 < a.0)
+            a.zip(b).is_some_and(|((low, _), (_, high))| high < low)
         };
         if order.len() > 1 && !apart(&order[..2]) {
             writeln!(out, "These {} comparisons do not distinguish the first two.", pairs.len())?;

@@ -12,10 +12,11 @@ use jurist_engine::execute::GradingJob;
 use jurist_engine::load::SuiteFiles;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, apply_on_error};
 
-use super::judging::wait_for;
-use super::running::{ReadyRun, RunExecutionArgs, RunScope};
-use super::stored_runs::StoredRuns;
-use super::{CommandOutcome, LoadingArgs, choose_file_rubric, load_suite_with_settings};
+use crate::outcome::CommandOutcome;
+use crate::running::{ReadyRun, RunExecutionArgs, RunScope};
+use crate::runtime::wait_for;
+use crate::stored_runs::StoredRuns;
+use crate::suite_loading::{LoadingArgs, ValidSuite, choose_file_rubric, load_suite_with_settings};
 
 /// Grade a stored run again with another rubric or judge
 #[derive(Debug, clap::Args)]
@@ -56,7 +57,8 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
             format!("the file that `{}` was made from is not here; name a file with --rubric", args.run)
         })?,
     };
-    let Some((suite, settings)) = load_suite_with_settings(&file, args.loading.options())? else {
+    let Some(ValidSuite { suite, settings, .. }) = load_suite_with_settings(&file, args.loading.options())?
+    else {
         return Ok(CommandOutcome::BadInput);
     };
     let judging = &args.running.judging;
@@ -91,7 +93,9 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         let bench = prepared.resolve(&judge, trial)?;
         let calls = estimate_judge_calls(&case.rubric, &judge);
         judging.check_prices(&bench, calls)?;
-        let unit = PlanUnit { name: result.case, cell: CaseInstance::alone(case), trial, calls };
+        let base = result.base().to_owned();
+        let cell = CaseInstance::alone(case);
+        let unit = PlanUnit { name: result.case, base, parts: result.parts, cell, trial, calls };
         let material = Some(Arc::new(result.material));
         let (unit, agents) = (Arc::new(unit), Arc::clone(&resources.agents));
         jobs.push(GradingJob { at, unit, bench, agents, material });

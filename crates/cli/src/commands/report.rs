@@ -2,13 +2,13 @@ use std::io::Write;
 use std::time::Duration;
 
 use jurist_core::report::{ReportContext, RunBaseline};
-use jurist_core::stats::compare_runs;
+use jurist_core::stats::comparison::compare_runs;
 
-use super::CommandOutcome;
-use super::judging::wait_for;
-use super::reporting::{Reporter, format_run_summary, reporter, show_not_graded, show_run};
-use super::stored_runs::StoredRuns;
+use crate::outcome::CommandOutcome;
 use crate::render::terminal_columns;
+use crate::reporting::{Reporter, format_run_summary, reporter, show_not_graded, show_run};
+use crate::runtime::wait_for;
+use crate::stored_runs::StoredRuns;
 
 /// Export a stored run to another format
 #[derive(Debug, clap::Args)]

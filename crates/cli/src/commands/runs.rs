@@ -1,3 +1,5 @@
+mod push;
+
 use std::io::Write;
 use std::time::Duration;
 
@@ -6,12 +8,12 @@ use jurist_core::grade::Time;
 use jurist_core::run::{CaseResult, Run, RunId, RunProvenance};
 use jurist_store::runs::{RunFilter, RunHead};
 
-use super::CommandOutcome;
-use super::judging::wait_for;
-use super::push::{RunPushArgs, push_stored_run};
-use super::reporting::{case_in_full, format_run_summary, show_not_graded, show_run};
-use super::stored_runs::StoredRuns;
+use self::push::{RunPushArgs, push_stored_run};
+use crate::outcome::CommandOutcome;
 use crate::render::{print_note, printable, terminal_columns};
+use crate::reporting::{case_in_full, format_run_summary, show_not_graded, show_run};
+use crate::runtime::wait_for;
+use crate::stored_runs::StoredRuns;
 
 /// List, show, send and delete stored runs
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use jurist_core::schema::{SCHEMAS, schema};
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 
 /// Print a JSON Schema for editors and other programs
 #[derive(Debug, clap::Args)]

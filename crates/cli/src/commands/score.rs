@@ -6,13 +6,14 @@ use jurist_core::diagnostic::closest;
 use jurist_core::grade::{Grader, GradesFileLine, Verdict, VerdictStatus};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{CandidateVerdict, Combine, GradeBook, GradeRejection};
-use jurist_core::stats::effective_votes;
+use jurist_core::stats::consensus::effective_votes;
 use jurist_core::suite::{Aggregate, Judge, TieBreak};
 use jurist_engine::load::open_file;
 use serde::Serialize;
 
-use super::{ChosenRubric, CommandOutcome, LoadingArgs, choose_file_rubric};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::suite_loading::{ChosenRubric, LoadingArgs, choose_file_rubric};
 
 /// Turn grades into verdicts
 #[derive(Debug, clap::Args)]

@@ -10,15 +10,14 @@ use jurist_server::{
 };
 use jurist_store::Region;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::CommandOutcome;
-use super::judging::wait_for;
-use super::logging::Logging;
 use super::monitor::region;
-use super::store::DatabaseArgs;
-use super::worker::{WorkerPoolArgs, worker_process_name};
+use crate::database::DatabaseArgs;
+use crate::logging::Logging;
+use crate::outcome::CommandOutcome;
+use crate::runtime::{wait_for, wait_for_stop, watch_stop_signals};
+use crate::worker_pool::{WorkerPoolArgs, worker_process_name};
 
 /// Start the server: API, web pages, workers, monitors
 #[derive(Debug, clap::Args)]
@@ -163,23 +162,4 @@ pub async fn serve_until_stopped(
     tokio::join!(bound.serve(wait_for_stop(stop)), work);
     app.store.close().await;
     Ok(CommandOutcome::Passed)
-}
-
-/// Listens from now on for an interrupt, and for what service managers send.
-pub fn watch_stop_signals() -> anyhow::Result<watch::Receiver<bool>> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let (stop, stopping) = watch::channel(false);
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        let _ = stop.send(true);
-    });
-    Ok(stopping)
-}
-
-/// Waits for the stop signal.
-pub async fn wait_for_stop(mut stopping: watch::Receiver<bool>) {
-    let _ = stopping.wait_for(|stopping| *stopping).await;
 }

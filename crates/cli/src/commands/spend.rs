@@ -8,11 +8,11 @@ use jurist_store::audit::NewAuditEntry;
 use jurist_store::clock;
 use serde_json::json;
 
-use super::CommandOutcome;
-use super::connection::{Reach, Reached};
-use super::judge::load_current_settings;
-use super::judging::wait_for;
+use crate::connection::{Reach, Reached};
+use crate::outcome::CommandOutcome;
 use crate::render::printable;
+use crate::runtime::wait_for;
+use crate::suite_loading::load_current_settings;
 
 /// Show this month's judge costs and set the monthly cap
 #[derive(Debug, clap::Args)]

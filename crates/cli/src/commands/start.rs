@@ -11,13 +11,14 @@ use jurist_server::annotate::{LINK_DAYS, Output, from_annotation, task_link};
 use jurist_server::{Access, App, ServerSettings, bind};
 use jurist_store::clock;
 
-use super::judging::wait_for;
-use super::logging::Logging;
-use super::serve::{serve_until_stopped, tell_first_owner, watch_stop_signals};
-use super::store::DatabaseArgs;
-use super::worker::WorkerPoolArgs;
-use super::{CommandOutcome, LoadingArgs};
+use super::serve::{serve_until_stopped, tell_first_owner};
+use crate::database::DatabaseArgs;
+use crate::logging::Logging;
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::runtime::{wait_for, watch_stop_signals};
+use crate::suite_loading::LoadingArgs;
+use crate::worker_pool::WorkerPoolArgs;
 
 /// Start an annotation server for a task file
 #[derive(Debug, clap::Args)]

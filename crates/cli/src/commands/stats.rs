@@ -1,3 +1,5 @@
+mod task_results;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,20 +12,20 @@ use jurist_core::grade::{Outcome, ShortGrade, part_of};
 use jurist_core::quantity::plural;
 use jurist_core::report::{ANNOTATION_TASK, COLUMNS, ColumnKind, GradeRow, grade_rows};
 use jurist_core::rubric::Value;
-use jurist_core::stats::{
-    ScoreDistribution, ScoreEntry, ScoreField, ScoreTable, computable, compute_problem, compute_statistic,
-    find_score_warnings,
+use jurist_core::stats::by_name::{computable, compute_problem, compute_statistic};
+use jurist_core::stats::summaries::{
+    ScoreDistribution, ScoreEntry, ScoreField, ScoreTable, find_score_warnings,
 };
 use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
-use super::CommandOutcome;
-use super::candidate_scores::{off_scale_note, parse_scale_ends, unit_of_value, unit_score};
-use super::grade_sources::{GradeSource, SourceGrade, ensure_one_task, no_grades, open_sources};
-use super::grades::AnalysisOutputArgs;
-use super::reporting::printable_line;
-use super::task_results::show_task_results;
+use self::task_results::show_task_results;
+use crate::grades::AnalysisOutputArgs;
+use crate::grades::candidate_scores::{off_scale_note, parse_scale_ends, unit_of_value, unit_score};
+use crate::grades::sources::{GradeSource, SourceGrade, ensure_one_task, no_grades, open_sources};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::reporting::printable_line;
 
 /// Summarise grades: means, intervals, distributions
 #[derive(Debug, clap::Args)]
@@ -158,7 +160,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
             [(unscored, "without a score".to_owned()), (without, format!("without `{}`", args.by))];
         let left_out: Vec<String> = left_out
             .iter()
-            .filter(|left_out| 0 < left_out.0)
+            .filter(|(n, _)| 0 < *n)
             .map(|(n, why)| format!("{} {}", plural(*n, "grade"), printable_line(why)))
             .collect();
         if !left_out.is_empty() {
@@ -216,7 +218,7 @@ fn collect_scores(
                     return Ok(());
                 }
                 // Grades of one result stand together.
-                let result = row.of.map(|of| std::ptr::from_ref(of.1));
+                let result = row.of.map(|(_, result)| std::ptr::from_ref(result));
                 if result.is_some() && result != last {
                     last = result;
                     found.add_verdict(&row, &source.name, args);
@@ -258,8 +260,8 @@ fn show_label_counts(
 ) -> anyhow::Result<()> {
     for (criterion, counts) in labels {
         let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
-        counts.sort_by(|a, b| b.1.cmp(a.1));
-        let n: usize = counts.iter().map(|count| count.1).sum();
+        counts.sort_by(|(_, a), (_, b)| b.cmp(a));
+        let n: usize = counts.iter().map(|(_, n)| *n).sum();
         let shown =
             counts.iter().take(MOST_LABELS).map(|(label, n)| format!("{} {n}", printable_line(label)));
         let mut shown: Vec<String> = shown.collect();

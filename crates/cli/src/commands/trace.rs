@@ -6,7 +6,7 @@ use anyhow::Context;
 use jurist_core::candidate::{StepRole, Trace, TraceFormat, read_traces, render_trace_for_person};
 use jurist_core::quantity::plural;
 
-use super::CommandOutcome;
+use crate::outcome::CommandOutcome;
 
 /// Show, convert and summarise agent traces
 #[derive(Debug, clap::Args)]

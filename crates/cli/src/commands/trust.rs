@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jurist_engine::trust::TrustList;
 
-use super::CommandOutcome;
-use super::judge::load_folder_settings;
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::suite_loading::load_folder_settings;
 
 /// Trust the settings file of a folder
 #[derive(Debug, clap::Args)]

@@ -18,13 +18,14 @@ use serde_json::Value as Json;
 use tokio::sync::watch;
 
 use super::eval::{EvalArgs, EvalResult, prepare, run_prepared_eval};
-use super::judging::{JudgingArgs, wait_for};
-use super::reporting::{printable_line, show_not_graded, show_run, status_mark};
-use super::running::RunScope;
-use super::serve::{wait_for_stop, watch_stop_signals};
-use super::stored_runs::StoredRuns;
-use super::{CommandOutcome, LoadingArgs};
+use crate::judging::JudgingArgs;
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::reporting::{printable_line, show_not_graded, show_run, status_mark};
+use crate::running::RunScope;
+use crate::runtime::{wait_for, wait_for_stop, watch_stop_signals};
+use crate::stored_runs::StoredRuns;
+use crate::suite_loading::LoadingArgs;
 
 /// Run the cases that a changed file touches, until Ctrl-C
 #[derive(Debug, clap::Args)]
@@ -453,8 +454,7 @@ fn find_run_files(case: &Case, server: Option<&McpServer>, project: &SuiteFiles)
     if case.rubric.external_checks().next().is_some() {
         collect_texts(&case.rubric.to_json(), &mut texts);
     }
-    let models = case.judge.model.iter().chain(&case.judge.panel);
-    texts.extend(models.filter(|model| model.starts_with("command:")).cloned());
+    texts.extend(case.judge.models().filter(|model| model.starts_with("command:")).cloned());
     let is_between = |letter: char| letter.is_whitespace() || "'\"`:;,()<>|&=".contains(letter);
     let words: BTreeSet<&str> = texts.iter().flat_map(|text| text.split(is_between)).collect();
     let is_name = |word: &&&str| !word.is_empty() && word.len() < 300;

@@ -1,17 +1,13 @@
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use jurist_engine::load;
-use jurist_engine::trust::require_trust;
-use jurist_server::{Environment, Metrics, Work, WorkerContext, run_worker};
+use jurist_server::{Metrics, WorkerContext, run_worker};
 
-use super::CommandOutcome;
-use super::judge::load_current_settings;
-use super::judging::wait_for;
-use super::logging::Logging;
-use super::store::DatabaseArgs;
+use crate::database::DatabaseArgs;
+use crate::logging::Logging;
+use crate::outcome::CommandOutcome;
+use crate::runtime::{wait_for, wait_for_stop, watch_stop_signals};
+use crate::worker_pool::{WorkerPoolArgs, worker_process_name};
 
 /// Run jobs of a server that shares this database
 #[derive(Debug, clap::Args)]
@@ -32,88 +28,17 @@ pub struct WorkerArgs {
     logging: Logging,
 }
 
-/// How work in the background is done; the same for every command that does some.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Work")]
-pub struct WorkerPoolArgs {
-    /// Number of concurrent jobs, each with up to 16 cases [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=4096))]
-    workers: Option<u16>,
-    /// Allow the programs, servers, vendors and addresses that submitted files name
-    #[arg(long)]
-    allow_commands: bool,
-    /// Use all settings of .jurist/config.yaml (addresses, variables, programs) without `jurist trust`
-    #[arg(long)]
-    trust_settings: bool,
-    /// Allow requests to private and local network addresses
-    #[arg(long)]
-    allow_private_network: bool,
-    /// Do not store judge prompts and raw replies; grades and their reasons are stored
-    #[arg(long)]
-    no_exchanges: bool,
-    /// Send an OpenTelemetry event per grade and verdict of runs to this OTLP endpoint
-    #[arg(long, value_name = "URL")]
-    emit: Option<String>,
-    /// Seconds without a heartbeat after which another worker takes over a job
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    lease: u64,
-    /// Seconds that running jobs may take to finish at shutdown
-    #[arg(long, value_name = "SECONDS", default_value_t = 25)]
-    drain: u64,
-}
-
-impl WorkerPoolArgs {
-    pub fn n(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        self.workers.map_or_else(cores, usize::from)
-    }
-
-    pub fn work(&self) -> anyhow::Result<Work> {
-        let (settings, cache): (_, Option<PathBuf>) = (load_current_settings()?, load::cache_folder());
-        if !self.trust_settings {
-            require_trust(&settings)?;
-        }
-        Ok(Work {
-            settings,
-            allow_commands: self.allow_commands,
-            allow_private_network: self.allow_private_network,
-            environment: Environment::new(load::variables()),
-            cache,
-            emit: self.emit.clone(),
-            store_exchanges: !self.no_exchanges,
-            lease: Duration::from_secs(self.lease),
-        })
-    }
-
-    pub fn drain(&self) -> Duration {
-        Duration::from_secs(self.drain)
-    }
-}
-
-/// Tells this process from all others.
-pub fn worker_process_name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let chance: u16 = u16::from_le_bytes(jurist_store::random());
-    format!("{}-{}-{chance:04x}", host.trim(), std::process::id())
-}
-
 pub fn run_worker_command(args: &WorkerArgs) -> anyhow::Result<CommandOutcome> {
     let exporting = args.logging.start()?;
     wait_for(exporting.beside(async {
-        let stop = super::serve::watch_stop_signals()?;
+        let stop = watch_stop_signals()?;
         let store = args.place.open().await?;
         let shop = WorkerContext::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
         let mut out = crate::render::stdout();
         writeln!(out, "Jurist worker on {}, {} concurrent jobs", store.place(), args.working.n())?;
         out.flush()?;
-        run_worker(
-            shop,
-            &worker_process_name(),
-            args.working.n(),
-            super::serve::wait_for_stop(stop),
-            args.working.drain(),
-        )
-        .await;
+        run_worker(shop, &worker_process_name(), args.working.n(), wait_for_stop(stop), args.working.drain())
+            .await;
         store.close().await;
         Ok(CommandOutcome::Passed)
     }))

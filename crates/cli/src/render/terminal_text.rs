@@ -1,9 +1,9 @@
-//! Standard output and standard error, on which nobody else's text steers the terminal.
+//! Standard output and standard error, on which text of others cannot control the terminal.
 //!
 //! Candidates, rubrics and replies may hold C1 controls, which some terminals obey like escape sequences, and marks
 //! that turn the direction of writing, so that a reader sees something else than what is there. On a terminal both are
 //! shown as `\\u202e`, which is also how JSON writes them. Files and pipes get what there is, byte for byte.
-//! Escape sequences pass: they are ours, and whoever prints text of others takes theirs out.
+//! Escape sequences pass: they are ours, and callers that print text of others remove its sequences.
 
 use std::io::{self, IsTerminal, Write};
 

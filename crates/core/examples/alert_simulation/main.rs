@@ -60,7 +60,7 @@ fn main() {
         for (per_day, sample_rate) in [(100, 0.1), (100, 1.0), (1000, 0.1)] {
             for weekend_dip in [0.0, 0.05] {
                 let traffic = SimulatedTraffic { mean, weekend_dip, ..traffic(per_day, sample_rate, scores) };
-                let n = false_alarms(&traffic, 1, N_YEARS);
+                let [n] = false_alarms(&traffic, [1], N_YEARS);
                 println!(
                     "| {name} | {per_day} | {:.0} % | {} | {:.2} |",
                     100.0 * sample_rate,

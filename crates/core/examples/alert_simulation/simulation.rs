@@ -4,7 +4,7 @@
 //! (0, 0.25, … 1) or pass and fail.
 
 use jurist_core::alert::FALSE_ALARM_DAYS;
-use jurist_core::stats::{DailyScores, WeightedScoreSums, find_fall};
+use jurist_core::stats::monitoring::{DailyScores, WeightedScoreSums, find_fall};
 
 /// What one agent's traffic is like.
 #[derive(Debug, Clone, Copy)]
@@ -115,18 +115,26 @@ pub fn detect(traffic: &SimulatedTraffic, fall: f64, n_series: usize, n_times: u
     }
 }
 
-/// False alarms of some years without a fall: how often an alarm begins.
-pub fn false_alarms(traffic: &SimulatedTraffic, n_series: usize, n_years: usize) -> usize {
-    let (mut generator, mut n_alarms) = (Generator(23), 0);
+/// False alarms of some years without a fall: how often an alarm begins, by the number of series.
+pub fn false_alarms<const N: usize>(
+    traffic: &SimulatedTraffic,
+    n_series: [usize; N],
+    n_years: usize,
+) -> [usize; N] {
+    let (mut generator, mut n_alarms) = (Generator(23), [0; N]);
     for _ in 0..n_years {
-        let (mut days, mut was_alarm) = (Vec::new(), false);
+        let (mut days, mut was_alarm) = (Vec::new(), [false; N]);
         for day in 0..HISTORY + 365 {
             days.push(generator.day(traffic, 0.0, day));
             if 98 < days.len() {
                 days.remove(0);
             }
-            let is_alarm = HISTORY <= day && is_alarm(&days, n_series);
-            n_alarms += usize::from(is_alarm && !was_alarm);
+            let fall = if HISTORY <= day { find_fall(&days) } else { None };
+            let evidence = fall.filter(|fall| !fall.has_recovered).map_or(0.0, |fall| fall.evidence);
+            let is_alarm = n_series.map(|n_series| FALSE_ALARM_DAYS * n_series as f64 <= evidence);
+            for (at, is_alarm) in is_alarm.into_iter().enumerate() {
+                n_alarms[at] += usize::from(is_alarm && !was_alarm[at]);
+            }
             was_alarm = is_alarm;
         }
     }

@@ -81,11 +81,11 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
             min_label: min_label.clone(),
             max_label: max_label.clone(),
         },
-        suite::SchemeKind::Choice { labels, dropdown, many } => {
-            SchemeKind::Choice { labels: labels.clone(), many: *many, dropdown: *dropdown }
+        suite::SchemeKind::Choice { labels, dropdown, many, limits } => {
+            SchemeKind::Choice { labels: labels.clone(), many: *many, dropdown: *dropdown, limits: *limits }
         }
-        suite::SchemeKind::Text { multiline, placeholder } => {
-            SchemeKind::Text { multiline: *multiline, placeholder: placeholder.clone() }
+        suite::SchemeKind::Text { multiline, placeholder, limits } => {
+            SchemeKind::Text { multiline: *multiline, placeholder: placeholder.clone(), limits: *limits }
         }
     };
     Scheme {
@@ -163,7 +163,8 @@ pub(super) fn scale_points(question: &Question<'_>) -> Vec<ScalePoint> {
             // A recipe answers on 0..=1.
             _ => scale_values(&Scale::Unit),
         };
-    let level = |value: &Value| asked.levels.iter().find(|level| level.0 == *value).map(|at| at.1.clone());
+    let level =
+        |value: &Value| asked.levels.iter().find(|(point, _)| point == value).map(|(_, text)| text.clone());
     values
         .into_iter()
         .map(|(value, label, text)| {

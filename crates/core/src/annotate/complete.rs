@@ -51,10 +51,10 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
     }
     match (&scheme.kind, answer) {
         (SchemeKind::Rubric { criteria, overall, .. }, _) => {
-            let nothing = (BTreeMap::new(), None);
+            let no_rows = BTreeMap::new();
             let (rows, whole) = match answer {
                 Some(Answer::Rubric { criteria, overall, .. }) => (criteria, overall.as_ref()),
-                _ => (&nothing.0, nothing.1),
+                _ => (&no_rows, None),
             };
             for row in rows.keys().filter(|row| !criteria.iter().any(|criterion| criterion.name == **row)) {
                 gap(row, "there is no such criterion".to_owned());
@@ -130,12 +130,16 @@ fn simple_gap(kind: &SchemeKind, answer: Option<&Answer>, required: bool) -> Opt
             let is_known = labels.contains(label) || tie_label.as_ref() == Some(label);
             if is_known { None } else { among(labels) }
         }
-        (SchemeKind::Choice { labels, many, .. }, Some(Answer::Choice { labels: chosen })) => {
+        (SchemeKind::Choice { labels, many, limits, .. }, _) => {
+            let nothing = Vec::new();
+            let chosen = if let Some(Answer::Choice { labels }) = answer { labels } else { &nothing };
+            // A label that is sent twice is one label.
+            let n_chosen = labels.iter().filter(|label| chosen.contains(label)).count();
             match chosen.len() {
-                0 => unanswered(),
+                0 if required => unanswered(),
                 _ if chosen.iter().any(|chosen| !labels.contains(chosen)) => among(labels),
-                1 => None,
-                _ => (!many).then(|| "only one may be chosen".to_owned()),
+                2.. if !many => Some("only one may be chosen".to_owned()),
+                _ => limits.find_violation(n_chosen, "label"),
             }
         }
         (SchemeKind::Likert { size, .. }, Some(Answer::Likert { value: Some(value) })) => {
@@ -147,7 +151,9 @@ fn simple_gap(kind: &SchemeKind, answer: Option<&Answer>, required: bool) -> Opt
             let steps = if 1 < *step { format!(" in steps of {step}") } else { String::new() };
             (!is_on).then(|| format!("a whole number from {min} to {max}{steps}"))
         }
-        (SchemeKind::Text { .. }, Some(Answer::Text { text })) if !text.trim().is_empty() => None,
+        (SchemeKind::Text { limits, .. }, Some(Answer::Text { text })) if !text.trim().is_empty() => {
+            limits.find_violation(text.trim().chars().count(), "character")
+        }
         _ => unanswered(),
     }
 }

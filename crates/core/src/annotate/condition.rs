@@ -92,7 +92,7 @@ fn list_answer_texts(answer: &Answer) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ShowCondition, gaps};
+    use super::super::{AnswerLimits, ShowCondition, gaps};
     use super::*;
 
     fn scheme(name: &str, kind: SchemeKind, shown_when: Option<ShowCondition>) -> Scheme {
@@ -104,7 +104,12 @@ mod tests {
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),
             many,
             dropdown: false,
+            limits: AnswerLimits::default(),
         }
+    }
+
+    fn text() -> SchemeKind {
+        SchemeKind::Text { multiline: true, placeholder: None, limits: AnswerLimits::default() }
     }
 
     fn after(question: &str, test: AnswerTest) -> Option<ShowCondition> {
@@ -130,11 +135,7 @@ mod tests {
         let schemes = [
             scheme("right", choice(&["Yes", "No"], false), None),
             scheme("kinds", choice(&["a", "b"], true), after("right", is(&["no"]))),
-            scheme(
-                "why",
-                SchemeKind::Text { multiline: true, placeholder: None },
-                after("kinds", is(&["b"])),
-            ),
+            scheme("why", text(), after("kinds", is(&["b"]))),
         ];
         let names = |draft: &Draft| {
             list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()
@@ -184,11 +185,10 @@ mod tests {
     #[test]
     fn a_question_after_is_not_waits_for_the_answer_of_the_other() {
         let is_not = |label: &str| AnswerTest::IsNot { values: vec![label.into()], case_sensitive: false };
-        let why = SchemeKind::Text { multiline: true, placeholder: None };
         let schemes = [
             scheme("right", choice(&["Yes", "No"], false), None),
             scheme("faults", choice(&["a", "b"], true), after("right", is_not("yes"))),
-            scheme("why", why, after("faults", is_not("a"))),
+            scheme("why", text(), after("faults", is_not("a"))),
         ];
         let names = |draft: &Draft| {
             list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()

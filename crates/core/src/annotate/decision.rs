@@ -1,4 +1,4 @@
-//! What somebody decides about a disputed question, held against what the question allows.
+//! A decision about a disputed question, checked against the answers that the question allows.
 
 use serde_json::Value as Json;
 
@@ -121,6 +121,7 @@ fn decision_off_scale_message(value: &Json, points: &[super::ScalePoint]) -> Str
 mod tests {
     use serde_json::json;
 
+    use super::super::AnswerLimits;
     use super::*;
 
     fn schemes() -> Vec<Scheme> {
@@ -132,11 +133,15 @@ mod tests {
             kind,
         };
         let labels = vec!["yes".to_owned(), "no".to_owned()];
+        let limits = AnswerLimits::default();
         vec![
-            scheme("radio", SchemeKind::Choice { labels: labels.clone(), many: false, dropdown: false }),
-            scheme("tags", SchemeKind::Choice { labels, many: true, dropdown: false }),
+            scheme(
+                "radio",
+                SchemeKind::Choice { labels: labels.clone(), many: false, dropdown: false, limits },
+            ),
+            scheme("tags", SchemeKind::Choice { labels, many: true, dropdown: false, limits }),
             scheme("likert", SchemeKind::Likert { size: 5, min_label: None, max_label: None }),
-            scheme("words", SchemeKind::Text { multiline: true, placeholder: None }),
+            scheme("words", SchemeKind::Text { multiline: true, placeholder: None, limits }),
         ]
     }
 

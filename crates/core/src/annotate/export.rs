@@ -160,7 +160,7 @@ fn write_ordered_json(value: &Json, order: &[&str], text: &mut String) {
             let place = |key: &Option<&String>| {
                 order.iter().position(|order| Some(*order) == key.map(String::as_str))
             };
-            parts.sort_by_key(|part| place(&part.0).unwrap_or(usize::MAX));
+            parts.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
             ('{', '}', parts)
         }
         Json::Array(all) => ('[', ']', all.iter().map(|value| (None, value)).collect()),

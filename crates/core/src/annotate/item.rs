@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::{Compared, Given, GivenKind, Item, ItemField, Scheme, SchemeKind};
+use super::{Compared, Given, GivenKind, Item, ItemField, Keyword, Scheme, SchemeKind};
 use crate::candidate::{JudgeInput, StepRole, Trace, TraceStep, diff, read_trace_value};
 use crate::suite;
 
@@ -35,6 +35,9 @@ pub struct RowLayout {
     /// Whether fields are shown side by side instead of one below the other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub side_by_side: bool,
+    /// Words that are marked in the texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<Keyword>,
 }
 
 /// A field of a row that is shown.
@@ -81,6 +84,7 @@ impl RowLayout {
                 Some(layout) => layout["direction"] == "horizontal",
                 None => false,
             },
+            keywords: annotation.list_keywords().cloned().collect(),
             ..Self::default()
         };
         for scheme in &annotation.schemes {
@@ -150,7 +154,7 @@ pub fn build_item(
         (false, None) => {
             let rest: Map<String, Json> = row
                 .iter()
-                .filter(|row| Some(row.0) != shape.id_key.as_ref())
+                .filter(|(key, _)| Some(*key) != shape.id_key.as_ref())
                 .map(|(a, b)| (a.clone(), b.clone()))
                 .collect();
             item.text = serde_json::to_string_pretty(&rest).ok();
@@ -266,7 +270,7 @@ fn trace_of(row: &Map<String, Json>, shape: &RowLayout, marks: bool) -> Option<(
     let wrapped = || read_trace_value(&serde_json::json!({ "steps": value }), None);
     let whole = read_trace_value(value, None)
         .or_else(|_| wrapped())
-        .map(|trace_value| trace_value.1)
+        .map(|(_, trace)| trace)
         .ok()
         .filter(|trace| !trace.steps.is_empty());
     let every = |trace: Trace| {
@@ -370,7 +374,7 @@ fn merge_steps(mut a: TraceStep, b: TraceStep) -> TraceStep {
 /// What an agent did in a trace, by number from 1; all of it where the trace does not say who did what.
 fn agent_step_numbers(trace: &Trace) -> Vec<usize> {
     let of = |is: &dyn Fn(&TraceStep) -> bool| -> Vec<usize> {
-        trace.steps.iter().enumerate().filter(|step| is(step.1)).map(|step| step.0 + 1).collect()
+        trace.steps.iter().enumerate().filter(|(_, step)| is(step)).map(|(at, _)| at + 1).collect()
     };
     let acted = of(&|it| it.role == StepRole::Assistant);
     if acted.is_empty() { of(&|_| true) } else { acted }

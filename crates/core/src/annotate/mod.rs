@@ -47,7 +47,7 @@ use verify::{reached_claims, settled_rating};
 
 use crate::candidate::Trace;
 use crate::rubric::Value;
-pub use crate::suite::{AnswerCondition, AnswerTest, ShowCondition};
+pub use crate::suite::{AnswerCondition, AnswerLimits, AnswerTest, Keyword, ShowCondition};
 
 /// One item for one annotator. Markup in it is plain text.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +75,10 @@ pub struct Item {
     /// For comparisons: as many as the scheme has labels, in the order they are shown in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Compared>,
-    /// Which steps may be marked, from 1; told by the scheme that asks for it.
+    /// Words that the page marks in the texts of the item.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<Keyword>,
+    /// Which steps may be marked, from 1; set by the scheme that asks for it.
     #[serde(skip)]
     pub marked: Vec<usize>,
     /// Whether the correct answers are shown after submission.
@@ -187,6 +190,9 @@ pub enum SchemeKind {
         many: bool,
         /// Whether the labels are shown as a drop-down list. Ignored if `many` is true.
         dropdown: bool,
+        /// Number of labels that may be selected; absent if any number may be.
+        #[serde(default, skip_serializing_if = "AnswerLimits::is_unlimited")]
+        limits: AnswerLimits,
     },
     Likert {
         /// Number of points. Answers are whole numbers from 1 to this number.
@@ -222,6 +228,9 @@ pub enum SchemeKind {
         /// Hint in the empty text field; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placeholder: Option<String>,
+        /// Number of characters, without white space at both ends; absent if any number is allowed.
+        #[serde(default, skip_serializing_if = "AnswerLimits::is_unlimited")]
+        limits: AnswerLimits,
     },
     /// Answers of a judge, to be confirmed or corrected one by one.
     Verify {

@@ -11,7 +11,7 @@ use super::{
     rating_unit, running_score, weighted_score,
 };
 use crate::grade::{MetadataFields, part_of};
-use crate::stats::{ScoreEntry, ScoreField, ScoreTable};
+use crate::stats::summaries::{ScoreEntry, ScoreField, ScoreTable};
 
 /// What one person submitted about one item.
 #[derive(Debug, Clone)]
@@ -90,13 +90,13 @@ pub fn compute_task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>) -
     for answer in answers {
         // What has several tags counts with each of them.
         for value in by.map(|by| field_values(answer.fields, by)).unwrap_or_default() {
-            match groups.iter_mut().find(|group| group.0 == value) {
-                Some(group) => group.1.push(answer),
+            match groups.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, members)) => members.push(answer),
                 None => groups.push((value, vec![answer])),
             }
         }
     }
-    groups.sort_by(|a, b| a.0.cmp(&b.0));
+    groups.sort_by(|(a, _), (b, _)| a.cmp(b));
     let group = |(value, of_value): (String, Vec<&SubmittedAnswer<'_>>)| ResultGroup {
         value,
         n_answers: of_value.len(),

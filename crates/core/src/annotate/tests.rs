@@ -416,6 +416,47 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
 }
 
 #[test]
+fn answers_outside_of_limits_are_refused() {
+    let yaml = "annotation_schemes:
+  - {annotation_type: multiselect, name: faults, labels: [a, b, c, d], min_selections: 1, max_selections: 2}
+  - {annotation_type: text, name: why, min_chars: 3, max_chars: 5}
+  - {annotation_type: text, name: note, min_chars: 3}
+";
+    let schemes = build_schemes(&annotation(yaml));
+    let draft = |labels: &[&str], why: &str| {
+        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        Draft::from([
+            ("faults".to_owned(), Answer::Choice { labels }),
+            ("why".to_owned(), Answer::Text { text: why.to_owned() }),
+        ])
+    };
+    let whys = |draft: &Draft| gaps(&schemes, draft).into_iter().map(|gap| gap.why).collect::<Vec<_>>();
+    assert_eq!(whys(&draft(&["a", "b"], " über. ")), [""; 0], "characters count, not bytes");
+    assert_eq!(whys(&draft(&["a"], "  ")), [""; 0], "no text is no answer, and none is required");
+    assert_eq!(whys(&draft(&["a", "b", "c"], "abc")), ["1 to 2 labels expected, 3 given"]);
+    assert_eq!(whys(&draft(&["a"], "abcdef")), ["3 to 5 characters expected, 6 given"]);
+    assert_eq!(whys(&Draft::new()), ["1 to 2 labels expected, 0 given"], "no tick is an answer");
+    let mut short = draft(&["a"], "abc");
+    short.insert("note".to_owned(), Answer::Text { text: "no".to_owned() });
+    assert_eq!(whys(&short), ["at least 3 characters expected, 2 given"]);
+}
+
+#[test]
+fn words_to_mark_come_from_the_task_its_schemes_and_a_file() {
+    let yaml = "keyword_highlights: [fee*]
+keyword_highlights_file: words.csv
+annotation_schemes:
+  - {annotation_type: radio, name: right, labels: [yes, no], keyword_highlights: [{word: refund, label: promise}]}
+";
+    let layout =
+        RowLayout::of(&annotation_with(yaml, &[("words.csv", "keyword,label\nopen,hours\nshut,\n")]));
+    let found: Vec<(&str, Option<&str>)> =
+        layout.keywords.iter().map(|keyword| (keyword.word.as_str(), keyword.label.as_deref())).collect();
+    let expected = [("fee*", None), ("refund", Some("promise")), ("open", Some("hours")), ("shut", None)];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn an_item_is_called_by_its_first_words() {
     let check = |row: Json, expected: Option<&str>| {
         let row = row.as_object().unwrap().clone();

@@ -54,7 +54,7 @@ pub fn parse_unified_diff(text: &str) -> Vec<FileChange> {
         if 0 < old_left + new_left {
             add_hunk_line(line, &mut files, &mut old_left, &mut new_left);
         } else if let Some(paths) = line.strip_prefix("diff --git ") {
-            let path = paths.rsplit_once(" b/").map_or(paths, |it| it.1);
+            let path = paths.rsplit_once(" b/").map_or(paths, |(_, path)| path);
             files.push(FileChange { path: path.to_owned(), ..FileChange::default() });
         } else if let Some(old) = line.strip_prefix("--- ")
             && let Some(new) = lines.peek().and_then(|line| line.strip_prefix("+++ "))
@@ -63,8 +63,8 @@ pub fn parse_unified_diff(text: &str) -> Vec<FileChange> {
             lines.next();
         } else if let Some(header) = line.strip_prefix("@@ -") {
             if let (Some((old, new)), Some(file)) = (parse_hunk_ranges(header), files.last_mut()) {
-                (old_left, new_left) = (old.1, new.1);
-                file.hunks.push(Hunk { old_start: old.0, new_start: new.0, lines: Vec::new() });
+                (old_left, new_left) = (old.n_lines, new.n_lines);
+                file.hunks.push(Hunk { old_start: old.start, new_start: new.start, lines: Vec::new() });
             }
         } else if let Some(file) = files.last_mut() {
             apply_git_header(line, file);
@@ -133,15 +133,23 @@ fn apply_git_header(line: &str, file: &mut FileChange) {
     }
 }
 
-/// `12,3 +14,4 @@ …`: start and length of both sides.
-fn parse_hunk_ranges(header: &str) -> Option<((u32, u32), (u32, u32))> {
+/// One side of a hunk.
+struct HunkRange {
+    start: u32,
+    n_lines: u32,
+}
+
+/// `12,3 +14,4 @@ …`: both sides.
+fn parse_hunk_ranges(header: &str) -> Option<(HunkRange, HunkRange)> {
     let (old, rest) = header.split_once(" +")?;
     let new = rest.split(" @@").next()?;
-    let range = |text: &str| -> Option<(u32, u32)> {
-        match text.split_once(',') {
-            Some((start, length)) => Some((start.parse().ok()?, length.parse().ok()?)),
-            None => Some((text.parse().ok()?, 1)),
-        }
+    let range = |text: &str| -> Option<HunkRange> {
+        Some(match text.split_once(',') {
+            Some((start, n_lines)) => {
+                HunkRange { start: start.parse().ok()?, n_lines: n_lines.parse().ok()? }
+            }
+            None => HunkRange { start: text.parse().ok()?, n_lines: 1 },
+        })
     };
     Some((range(old)?, range(new)?))
 }

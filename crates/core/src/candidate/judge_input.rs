@@ -85,7 +85,7 @@ impl JudgeInput {
         let conversation = || {
             let messages = Value::Array(candidate.messages.clone());
             read_trace_value(&messages, None)
-                .map(|trace_value| render_trace_for_judge(&trace_value.1, TRACE_TOKENS))
+                .map(|(_, trace)| render_trace_for_judge(&trace, TRACE_TOKENS))
                 .unwrap_or_default()
         };
         let task = candidate.input.clone().filter(|input| !input.is_empty()).unwrap_or_else(conversation);

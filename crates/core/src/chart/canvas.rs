@@ -187,9 +187,9 @@ impl Canvas {
         self.draw("polygon", class, &format!("points=\"{}\"", points.join(" ")), "");
     }
 
-    pub(super) fn rect(&mut self, class: &str, tip: &str, corner: (f64, f64), size: (f64, f64)) {
-        let (x, y) = (self.inside_x(corner.0), self.inside_y(corner.1));
-        let (wide, high) = (size.0.clamp(0.0, self.width - x), size.1.clamp(0.0, self.height - y));
+    pub(super) fn rect(&mut self, class: &str, tip: &str, (x, y): (f64, f64), (wide, high): (f64, f64)) {
+        let (x, y) = (self.inside_x(x), self.inside_y(y));
+        let (wide, high) = (wide.clamp(0.0, self.width - x), high.clamp(0.0, self.height - y));
         let place = format!(
             "x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
             format_coordinate(x),
@@ -201,14 +201,17 @@ impl Canvas {
     }
 
     /// A square of a heat map, the stronger the nearer its share is to 1.
-    pub(super) fn heat(&mut self, cold: bool, share: f64, tip: &str, corner: (f64, f64), size: (f64, f64)) {
+    pub(super) fn heat(
+        &mut self,
+        cold: bool,
+        share: f64,
+        tip: &str,
+        (x, y): (f64, f64),
+        (wide, high): (f64, f64),
+    ) {
         let class = if cold { "heat cold" } else { "heat" };
-        let (x, y, wide, high) = (
-            format_coordinate(corner.0),
-            format_coordinate(corner.1),
-            format_coordinate(size.0),
-            format_coordinate(size.1),
-        );
+        let (x, y, wide, high) =
+            (format_coordinate(x), format_coordinate(y), format_coordinate(wide), format_coordinate(high));
         let share = (share.clamp(0.0, 1.0) * 100.0).round() / 100.0;
         let place =
             format!("x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill-opacity=\"{share}\"");
@@ -235,7 +238,8 @@ impl Canvas {
     /// A line with an end at both sides, set off from what it lies on.
     pub(super) fn whisker(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         // Upright for a line that lies, lying for one that stands.
-        let (dx, dy) = if (from.1 - to.1).abs() < 0.01 { (0.0, 3.5) } else { (3.5, 0.0) };
+        let ((_, from_y), (_, to_y)) = (from, to);
+        let (dx, dy) = if (from_y - to_y).abs() < 0.01 { (0.0, 3.5) } else { (3.5, 0.0) };
         for class in ["casing", class] {
             self.line(class, from, to);
             for (x, y) in [from, to] {
@@ -284,7 +288,7 @@ pub(super) enum PathShape {
 const LEGEND_ROW: f64 = 17.0;
 
 pub(super) fn legend_height(width: f64, entries: &[(String, String)]) -> f64 {
-    legend_places(width, entries).last().map_or(0.0, |it| it.1 + LEGEND_ROW + 4.0)
+    legend_places(width, entries).last().map_or(0.0, |(_, y, _)| y + LEGEND_ROW + 4.0)
 }
 
 /// Place of each entry and the room for its name.

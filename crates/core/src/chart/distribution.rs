@@ -50,14 +50,16 @@ impl Distribution {
         let about = format!("Distribution of {total} values over {} ranges.", bins.len());
         let mut canvas =
             Canvas::new(WIDTH, BOTTOM + 28.0 + legend_height(WIDTH, &legend), &self.title, about);
-        let (low, high) = (bins.first().map_or(0.0, |it| it.0), bins.last().map_or(1.0, |it| it.1));
+        let (low, high) =
+            (bins.first().map_or(0.0, |(from, _)| *from), bins.last().map_or(1.0, |(_, to)| *to));
         let across = Axis::between(low, high, (LEFT, RIGHT));
         let count =
             |at: usize| self.layers.iter().map(move |layer| layer.counts.get(at).copied().unwrap_or(0));
         let most = (0..bins.len()).map(|at| count(at).sum::<usize>()).max().unwrap_or(0).max(1);
         let up = Axis::between(0.0, most as f64, (BOTTOM, TOP));
         // There are no halves of a case.
-        for (value, written) in up.ticks().into_iter().filter(|tick| (tick.0 - tick.0.round()).abs() < 1e-9) {
+        let is_whole = |value: f64| (value - value.round()).abs() < 1e-9;
+        for (value, written) in up.ticks().into_iter().filter(|(value, _)| is_whole(*value)) {
             let (y, whole) = (up.at(value), written.split('.').next().unwrap_or_default());
             canvas.line("grid", (LEFT, y), (RIGHT, y));
             canvas.text(LEFT - 7.0, y + 4.0, TextAnchor::End, LEFT - 10.0, whole);

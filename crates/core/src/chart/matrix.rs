@@ -130,7 +130,7 @@ impl MatrixChart {
             let y = top + high * row as f64;
             canvas.ink(left - 8.0, y + high / 2.0 + 4.0, TextAnchor::End, left - 14.0, name);
             for (column, against) in self.columns.iter().enumerate() {
-                let corner = (left + size * column as f64, y);
+                let x = left + size * column as f64;
                 let written = self.formatted_cell(row, column);
                 let share = match (self.shade, self.strength(row, column)) {
                     (Shade::ShareOfRow, Some(it)) => format!(" ({:.0} % of the row)", it * 100.0),
@@ -138,25 +138,15 @@ impl MatrixChart {
                 };
                 let tip = format!("{name} × {against}: {written}{share}");
                 match self.strength(row, column) {
-                    Some(it) => canvas.heat(
-                        it < 0.0,
-                        it.abs(),
-                        &tip,
-                        (corner.0 + 0.5, corner.1 + 0.5),
-                        (size - 1.0, high - 1.0),
-                    ),
+                    Some(it) => {
+                        canvas.heat(it < 0.0, it.abs(), &tip, (x + 0.5, y + 0.5), (size - 1.0, high - 1.0));
+                    }
                     None => {
-                        canvas.rect("grid", &tip, (corner.0 + 1.5, corner.1 + 1.5), (size - 3.0, high - 3.0));
+                        canvas.rect("grid", &tip, (x + 1.5, y + 1.5), (size - 3.0, high - 3.0));
                     }
                 }
                 if width(&written, SIZE) + 4.0 < size && SIZE + 4.0 < high {
-                    canvas.ink(
-                        corner.0 + size / 2.0,
-                        y + high / 2.0 + 4.0,
-                        TextAnchor::Middle,
-                        size,
-                        &written,
-                    );
+                    canvas.ink(x + size / 2.0, y + high / 2.0 + 4.0, TextAnchor::Middle, size, &written);
                 }
             }
         }

@@ -61,12 +61,12 @@ impl Tone {
 
 /// The variables for a light page, as CSS declarations.
 pub fn light() -> String {
-    COLOURS.iter().map(|colour| format!("--{}: {}; ", colour.0, colour.1)).collect()
+    COLOURS.iter().map(|(name, light, _)| format!("--{name}: {light}; ")).collect()
 }
 
 /// The variables for a dark page.
 pub fn dark() -> String {
-    COLOURS.iter().map(|colour| format!("--{}: {}; ", colour.0, colour.2)).collect()
+    COLOURS.iter().map(|(name, _, dark)| format!("--{name}: {dark}; ")).collect()
 }
 
 /// Rules that hold inside of charts only. What a page says comes before what is said here.

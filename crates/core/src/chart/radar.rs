@@ -35,7 +35,8 @@ const ROW: f64 = 14.0;
 
 /// Where everything lies.
 struct RadarLayout {
-    middle: (f64, f64),
+    middle_x: f64,
+    middle_y: f64,
     radius: f64,
     n: usize,
 }
@@ -45,7 +46,7 @@ impl RadarLayout {
         let radius = (ROW * n.div_ceil(2) as f64 / 2.0).clamp(84.0, 150.0);
         // Many labels need more height than their circle.
         let high = (2.0 * radius).max(ROW * n.div_ceil(2) as f64) + 60.0;
-        Self { middle: (radius + ROOM, high / 2.0), radius, n }
+        Self { middle_x: radius + ROOM, middle_y: high / 2.0, radius, n }
     }
 
     fn direction(&self, at: usize) -> (f64, f64) {
@@ -56,7 +57,7 @@ impl RadarLayout {
     fn place(&self, at: usize, value: f64) -> (f64, f64) {
         let (dx, dy) = self.direction(at);
         let reach = self.radius * value.clamp(0.0, 1.0);
-        (self.middle.0 + reach * dx, self.middle.1 + reach * dy)
+        (self.middle_x + reach * dx, self.middle_y + reach * dy)
     }
 
     fn ring(&self, value: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
@@ -77,14 +78,14 @@ impl Radar {
             .map(|(at, radar_series)| (series_class(at), radar_series.name.clone()))
             .collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
-        let (wide, high) = (2.0 * layout.middle.0, 2.0 * layout.middle.1);
+        let (wide, high) = (2.0 * layout.middle_x, 2.0 * layout.middle_y);
         let about = format!("{} on {} axes from 0 in the middle to 1.", self.names(), self.axes.len());
         let mut canvas = Canvas::new(wide, high + 2.0 + legend_height(wide, &legend), &self.title, about);
         for level in [0.25, 0.5, 0.75, 1.0] {
             canvas.polygon("grid", &layout.ring(|_| level));
         }
         for at in 0..layout.n {
-            canvas.line("grid", layout.middle, layout.place(at, 1.0));
+            canvas.line("grid", (layout.middle_x, layout.middle_y), layout.place(at, 1.0));
         }
         if let Some(mark) = self.mark.and_then(finite) {
             canvas.polygon("mark", &layout.ring(|_| mark));
@@ -154,8 +155,8 @@ impl Radar {
                 .filter(|n| is_here(*n))
                 .map(|at| (at, self.label_place(layout, at).1))
                 .collect();
-            labels.sort_by(|a, b| a.1.total_cmp(&b.1));
-            spread(&mut labels, 2.0 * layout.middle.1);
+            labels.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+            spread(&mut labels, 2.0 * layout.middle_y);
             for (at, y) in labels {
                 let (x, wanted) = self.label_place(layout, at);
                 // Straight above and below, text stands centred where its neighbours leave room for that.
@@ -171,7 +172,7 @@ impl Radar {
                 let room = match anchor {
                     TextAnchor::Middle => 2.0 * ROOM,
                     TextAnchor::End => x - 4.0,
-                    TextAnchor::Start => 2.0 * layout.middle.0 - x - 4.0,
+                    TextAnchor::Start => 2.0 * layout.middle_x - x - 4.0,
                 };
                 canvas.text_and(x, y, anchor, room, (&self.axes[at], &self.value_behind(at)));
             }
@@ -181,17 +182,17 @@ impl Radar {
     fn label_place(&self, layout: &RadarLayout, at: usize) -> (f64, f64) {
         let (dx, dy) = layout.direction(at);
         let reach = layout.radius + DISTANCE;
-        (layout.middle.0 + reach * dx, layout.middle.1 + reach * dy + 4.0 + 4.0 * dy)
+        (layout.middle_x + reach * dx, layout.middle_y + reach * dy + 4.0 + 4.0 * dy)
     }
 
     /// How far from the middle a label at this height is clear of the circle.
     fn outside(&self, layout: &RadarLayout, side: TextAnchor, y: f64, wanted: f64) -> f64 {
         let reach = layout.radius + DISTANCE;
-        let half = (reach.powi(2) - (y - 4.0 - layout.middle.1).powi(2)).max(0.0).sqrt();
+        let half = (reach.powi(2) - (y - 4.0 - layout.middle_y).powi(2)).max(0.0).sqrt();
         if side == TextAnchor::End {
-            wanted.min(layout.middle.0 - half)
+            wanted.min(layout.middle_x - half)
         } else {
-            wanted.max(layout.middle.0 + half)
+            wanted.max(layout.middle_x + half)
         }
     }
 
@@ -233,13 +234,13 @@ impl Radar {
 /// Moves labels, from top to bottom, until none touches the next and all are inside.
 fn spread(labels: &mut [(usize, f64)], height: f64) {
     let mut free = ROW;
-    for it in labels.iter_mut() {
-        it.1 = it.1.max(free);
-        free = it.1 + ROW;
+    for (_, y) in labels.iter_mut() {
+        *y = y.max(free);
+        free = *y + ROW;
     }
     let mut free = height - 6.0;
-    for it in labels.iter_mut().rev() {
-        it.1 = it.1.min(free);
-        free = it.1 - ROW;
+    for (_, y) in labels.iter_mut().rev() {
+        *y = y.min(free);
+        free = *y - ROW;
     }
 }

@@ -111,8 +111,8 @@ fn boxes(svg: &str) -> Vec<(f64, f64, f64, String)> {
     TEXT.captures_iter(svg).map(place).collect()
 }
 
-/// Every place in an attribute lies in the picture, and every text.
-fn check_bounds(svg: &str) {
+/// Every place in an attribute lies in the picture, and every text, whose boxes are returned.
+fn check_bounds(svg: &str) -> Vec<(f64, f64, f64, String)> {
     let number = |text: &str| -> f64 {
         let number: f64 = text.parse().unwrap_or_else(|_| panic!("`{text}` is no number in {svg}"));
         assert!(number.is_finite(), "{svg}");
@@ -137,19 +137,20 @@ fn check_bounds(svg: &str) {
     for it in CIRCLE.captures_iter(svg) {
         inside(number(&it[1]), number(&it[2]), &it[0]);
     }
-    for (left, right, y, text) in boxes(svg) {
-        inside(left, y, &text);
-        inside(right, y, &text);
+    let boxes = boxes(svg);
+    for (left, right, y, text) in &boxes {
+        inside(*left, *y, text);
+        inside(*right, *y, text);
     }
     for it in SLANTED.captures_iter(svg) {
         let rise = width(&unescaped(&it[3]), SIZE) * std::f64::consts::FRAC_1_SQRT_2;
         inside(number(&it[1]) + rise, number(&it[2]) - rise, &it[0]);
     }
+    boxes
 }
 
 /// No two texts lie on top of each other.
-fn check_apart(svg: &str) {
-    let boxes = boxes(svg);
+fn check_apart(boxes: &[(f64, f64, f64, String)], svg: &str) {
     for (at, one) in boxes.iter().enumerate() {
         for other in &boxes[at + 1..] {
             // Letters are less high than their line.
@@ -229,8 +230,8 @@ fn nothing_is_outside_of_the_picture_or_on_top_of_each_other() {
     for n in [0, 1, 2, 3, 5, 12, 30, 60] {
         for chart in all(&HOSTILE.repeat(5), &labels(n), &waves(n)) {
             let svg = chart.svg(ChartMedium::File);
-            check_bounds(&svg);
-            check_apart(&svg);
+            let boxes = check_bounds(&svg);
+            check_apart(&boxes, &svg);
         }
     }
 }
@@ -369,8 +370,8 @@ proptest! {
     ) {
         for (chart, again) in all(&title, &labels, &values).into_iter().zip(all(&title, &labels, &values)) {
             let svg = chart.svg(ChartMedium::File);
-            check_bounds(&svg);
-            check_apart(&svg);
+            let boxes = check_bounds(&svg);
+            check_apart(&boxes, &svg);
             check_elements(&svg);
             prop_assert_eq!(svg, again.svg(ChartMedium::File));
         }

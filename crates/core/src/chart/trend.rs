@@ -53,11 +53,12 @@ impl TrendChart {
                 trend_chart_point
                     .measure
                     .interval()
-                    .map(|ends| (across.at(trend_chart_point.at), up.at(ends.0), up.at(ends.1)))
+                    .map(|(low, high)| (across.at(trend_chart_point.at), up.at(low), up.at(high)))
             };
             let ends: Vec<(f64, f64, f64)> = piece.iter().filter_map(ends).collect();
-            let above = ends.iter().map(|end| (end.0, end.2));
-            let band: Vec<(f64, f64)> = above.chain(ends.iter().rev().map(|end| (end.0, end.1))).collect();
+            let above = ends.iter().map(|(x, _, high)| (*x, *high));
+            let band: Vec<(f64, f64)> =
+                above.chain(ends.iter().rev().map(|(x, low, _)| (*x, *low))).collect();
             canvas.path("s0 band", "", &band, PathShape::Closed);
         }
         if let Some(mark) = mark {

@@ -2,6 +2,7 @@
 
 use super::{BadCheck, CheckFinding, CheckSubject, Params};
 use crate::candidate::{Measurements, StepRole, Trace, Usage};
+use crate::catalogue::BoundsCheckName;
 
 /// Bounds by what they bound; each that holds is a share of the score.
 #[derive(Debug)]
@@ -76,23 +77,22 @@ impl BoundedQuantity {
     }
 }
 
-pub(super) fn compile_bounds_check(params: &Params<'_>) -> Result<Option<Bounds>, BadCheck> {
-    let known: &[(&'static str, BoundedQuantity)] = match params.name() {
-        "latency" => &[("threshold", BoundedQuantity::Milliseconds)],
-        "cost" => &[("budget", BoundedQuantity::Dollars)],
-        "token-usage" => &[
+pub(super) fn compile_bounds_check(check: BoundsCheckName, params: &Params<'_>) -> Result<Bounds, BadCheck> {
+    let known: &[(&'static str, BoundedQuantity)] = match check {
+        BoundsCheckName::Latency => &[("threshold", BoundedQuantity::Milliseconds)],
+        BoundsCheckName::Cost => &[("budget", BoundedQuantity::Dollars)],
+        BoundsCheckName::TokenUsage => &[
             ("max_total", BoundedQuantity::Tokens),
             ("max_input", BoundedQuantity::TokensIn),
             ("max_output", BoundedQuantity::TokensOut),
         ],
-        "execution-metrics" => &[
+        BoundsCheckName::ExecutionMetrics => &[
             ("max_tool_calls", BoundedQuantity::ToolCalls),
             ("max_llm_calls", BoundedQuantity::ModelCalls),
             ("max_tokens", BoundedQuantity::Tokens),
             ("max_cost_usd", BoundedQuantity::Dollars),
             ("max_duration_ms", BoundedQuantity::Milliseconds),
         ],
-        _ => return Ok(None),
     };
     let mut most = Vec::new();
     for (name, quantity) in known {
@@ -102,7 +102,7 @@ pub(super) fn compile_bounds_check(params: &Params<'_>) -> Result<Option<Bounds>
     if most.is_empty() && exploration.is_none() {
         return Err(BadCheck::Missing { check: params.name(), name: known[0].0 });
     }
-    Ok(Some(Bounds { most, exploration }))
+    Ok(Bounds { most, exploration })
 }
 
 fn exploration(params: &Params<'_>) -> Result<Option<Exploration>, BadCheck> {

@@ -11,6 +11,7 @@ use super::limits::{MAX_CALL_PAIRS, over_limit};
 use super::matching::{Closeness, is_close, is_same_value, most_pairs};
 use super::{BadCheck, CheckFinding, CheckSubject, Params, SubjectTrace, plain_value_text};
 use crate::candidate::{StepRole, Trace, as_arguments, call_duration_ms, plain_calls};
+use crate::catalogue::CallCheckName;
 use crate::quantity::plural;
 
 #[derive(Debug)]
@@ -143,9 +144,9 @@ enum NamePattern {
     Any,
 }
 
-pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck> {
-    Ok(Some(match params.name() {
-        "trajectory_match" => {
+pub(super) fn compile_call_check(check: CallCheckName, params: &Params<'_>) -> Result<CallCheck, BadCheck> {
+    Ok(match check {
+        CallCheckName::TrajectoryMatch => {
             let modes = [
                 ("strict", Mode::Strict),
                 ("unordered", Mode::Unordered),
@@ -157,11 +158,11 @@ pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck
                 rules: rules(params, "tool_args_match_mode")?,
             }
         }
-        "graph_trajectory" => {
+        CallCheckName::GraphTrajectory => {
             CallCheck::Nodes { strict: params.word("mode", &[("strict", true), ("unordered", false)], true)? }
         }
-        "tool_call_accuracy" => CallCheck::Accuracy { rules: rules(params, "args_match_mode")? },
-        "tool_use" => CallCheck::Use {
+        CallCheckName::ToolCallAccuracy => CallCheck::Accuracy { rules: rules(params, "args_match_mode")? },
+        CallCheckName::ToolUse => CallCheck::Use {
             tool: params.text("expected_tool")?.unwrap_or_default(),
             arguments: params.map("expected_args")?.filter(|object| !object.is_empty()).cloned(),
             mode: match params.word("args_match_mode", &ARGUMENTS, ArgumentMatchMode::Superset)? {
@@ -171,11 +172,11 @@ pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck
             },
             how: closeness(params)?,
         },
-        "tool-call-f1" => {
+        CallCheckName::F1 => {
             CallCheck::F1 { names: params.texts("value")?, least: params.number("threshold")?.unwrap_or(1.0) }
         }
-        "skill-used" | "trajectory:tool-used" => CallCheck::Used { wanted: wanted_list(params)? },
-        "trajectory:tool-sequence" => {
+        CallCheckName::Used => CallCheck::Used { wanted: wanted_list(params)? },
+        CallCheckName::ToolSequence => {
             let value = params.get("value").cloned().unwrap_or_default();
             let steps = value.get("steps").unwrap_or(&value);
             let names: Result<Vec<NameRequirement>, BadCheck> = steps
@@ -186,8 +187,8 @@ pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck
                 .collect();
             CallCheck::Sequence { names: names?, exact: value["mode"] == "exact" }
         }
-        "trajectory:tool-args-match" => CallCheck::Given(parse_call_pattern(params)?),
-        "trajectory:step-count" => {
+        CallCheckName::ToolArguments => CallCheck::Given(parse_call_pattern(params)?),
+        CallCheckName::StepCount => {
             let value = params.get("value").cloned().unwrap_or_default();
             let roles = match &value["type"] {
                 Value::Array(items) => items.iter().map(plain_value_text).collect(),
@@ -200,9 +201,8 @@ pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck
             };
             CallCheck::Steps { roles, wanted }
         }
-        "tool-trajectory" => compile_expected_calls(params)?,
-        _ => return Ok(None),
-    }))
+        CallCheckName::ToolTrajectory => compile_expected_calls(params)?,
+    })
 }
 
 fn rules(params: &Params<'_>, name: &str) -> Result<ArgumentRules, BadCheck> {
@@ -251,9 +251,9 @@ fn parse_name_requirement(params: &Params<'_>, value: &Value) -> Result<NameRequ
 }
 
 fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<ArgumentMatchMode, BadCheck> {
-    let found = ARGUMENTS.iter().find(|argument| Some(argument.0) == word.as_str());
+    let found = ARGUMENTS.iter().find(|(known, _)| Some(*known) == word.as_str());
     let problem = || format!("{word} is not one of exact, ignore, subset, superset");
-    found.map(|found| found.1).ok_or_else(|| params.bad(name, problem()))
+    found.map(|(_, mode)| *mode).ok_or_else(|| params.bad(name, problem()))
 }
 
 fn parse_call_pattern(params: &Params<'_>) -> Result<CallPattern, BadCheck> {
@@ -414,7 +414,8 @@ impl CallPattern {
     fn fits(&self, call: &Call<'_>) -> bool {
         let counts = |key: &String| !self.ignore.iter().any(|name_requirement| name_requirement.fits(key));
         let only = |map: &Map<String, Value>, keep: &dyn Fn(&String, &Value) -> bool| -> Map<String, Value> {
-            map.iter().filter(|map| keep(map.0, map.1)).map(|map| (map.0.clone(), map.1.clone())).collect()
+            let kept = map.iter().filter(|(key, value)| keep(key, value));
+            kept.map(|(key, value)| (key.clone(), value.clone())).collect()
         };
         let expected = only(&self.arguments, &|key, _| counts(key));
         let at_default = |key: &String, value: &Value| {
@@ -770,7 +771,7 @@ fn check_call_order(
     let count = |tool: &str| calls.iter().filter(|call| call.name == tool).count();
     let (n_met, n_all) = match order {
         CallOrder::Any => {
-            (minimums.iter().filter(|minimum| minimum.1 <= count(&minimum.0)).count(), minimums.len())
+            (minimums.iter().filter(|(tool, least)| *least <= count(tool)).count(), minimums.len())
         }
         CallOrder::Kept => (longest_in_order(calls, expected), expected.len()),
         CallOrder::Exact => {

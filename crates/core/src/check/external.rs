@@ -1,4 +1,4 @@
-//! Checks that a program or a service decides: what it is told, and what its answer means.
+//! Checks that a program or a service decides: its input, and the meaning of its answer.
 //!
 //! Nothing is run here. `engine` starts the program or sends the request; this file knows the two contracts, that of
 //! AgentV's script graders and that of promptfoo's assertions.
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{BadCheck, CheckFinding, CompiledCheck, Params, read_call_list, read_check_method};
 use crate::candidate::{JudgeInput, Measurements, StepRole, Trace, TraceStep};
-use crate::catalogue::GradingMethod;
+use crate::catalogue::{ExternalCheckName, GradingMethod};
 
 /// A program that is given no limit of its own ends after this.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -111,13 +111,17 @@ pub enum BadAnswer {
 
 const WANTED: &str = "wanted is true or false, a number from 0 to 1, or an object with `pass` or `score`, and perhaps `reason`";
 
-pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<ExternalCheck>, BadCheck> {
-    let kind = match params.name() {
-        "script" => ExternalKind::Script { command: parse_script_command(params)?, cwd: params.text("cwd")? },
-        "javascript" => ExternalKind::JavaScript(code(params, &["js", "mjs", "cjs", "ts"])?),
-        "python" => ExternalKind::Python(code(params, &["py"])?),
-        "webhook" => ExternalKind::Webhook { url: parse_webhook_url(params)? },
-        _ => return Ok(None),
+pub(super) fn compile_external_check(
+    check: ExternalCheckName,
+    params: &Params<'_>,
+) -> Result<ExternalCheck, BadCheck> {
+    let kind = match check {
+        ExternalCheckName::Script => {
+            ExternalKind::Script { command: parse_script_command(params)?, cwd: params.text("cwd")? }
+        }
+        ExternalCheckName::JavaScript => ExternalKind::JavaScript(code(params, &["js", "mjs", "cjs", "ts"])?),
+        ExternalCheckName::Python => ExternalKind::Python(code(params, &["py"])?),
+        ExternalCheckName::Webhook => ExternalKind::Webhook { url: parse_webhook_url(params)? },
     };
     let threshold = params.number("threshold")?;
     if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
@@ -134,7 +138,7 @@ pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<Exter
     if scores.is_some() && then.is_some() {
         return Err(params.bad("scores", "cannot be combined with `check`"));
     }
-    Ok(Some(ExternalCheck {
+    Ok(ExternalCheck {
         name: params.name(),
         kind,
         threshold,
@@ -143,7 +147,7 @@ pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<Exter
         time_limit,
         variables,
         then,
-    }))
+    })
 }
 
 /// `{name: {criterion: weight}}`.
@@ -344,11 +348,11 @@ fn read_external_verdict(value: &Value, texts: bool) -> Result<ExternalVerdict, 
         Value::Bool(passed) => Ok(plain(
             f64::from(u8::from(*passed)),
             Some(*passed),
-            if *passed { "it says yes" } else { "it says no" },
+            if *passed { "returned true" } else { "returned false" },
         )),
         Value::Number(_) => {
             let score = on_range(value.as_f64().unwrap_or(f64::NAN))?;
-            Ok(plain(score, None, &format!("it says {score}")))
+            Ok(plain(score, None, &format!("returned {score}")))
         }
         Value::String(text) if texts => {
             let lower = text.trim().to_lowercase();
@@ -397,8 +401,8 @@ fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
     let named = field(&["namedScores", "named_scores"]).and_then(Value::as_object).cloned();
     let reason = field(&["reason", "reasoning", "comment"]).and_then(Value::as_str).unwrap_or_default();
     let comment = match (reason, passed) {
-        ("", Some(passed)) => format!("it says {}, score {score}", if passed { "yes" } else { "no" }),
-        ("", None) => format!("it says {score}"),
+        ("", Some(passed)) => format!("returned pass: {passed}, score {score}"),
+        ("", None) => format!("returned {score}"),
         (reason, _) => reason.to_owned(),
     };
     Ok(ExternalVerdict { score, passed, comment, parts, named_scores: named.unwrap_or_default() })

@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{CheckFinding, CheckSubject, Params, text_of_output};
+use super::{CheckFinding, CheckSubject, text_of_output};
 
 #[derive(Debug)]
 pub(super) struct HtmlCheck {
     /// Anywhere in the text, instead of all of it.
-    anywhere: bool,
+    pub(super) anywhere: bool,
 }
 
 /// Elements that never have an end.
@@ -51,14 +51,6 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?s)<!--.*?(?:-->|$)|<!doctype[^>]*>|<(/?)([A-Za-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>"#;
     Regex::new(&format!("(?i){pattern}")).expect("a valid pattern")
 });
-
-pub(super) fn compile_html_check(params: &Params<'_>) -> Option<HtmlCheck> {
-    match params.name() {
-        "is-html" => Some(HtmlCheck { anywhere: false }),
-        "contains-html" => Some(HtmlCheck { anywhere: true }),
-        _ => None,
-    }
-}
 
 impl HtmlCheck {
     pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {

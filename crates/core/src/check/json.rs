@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::limits::{MAX_SEARCHED_BYTES, fits_schema_limits, over_limit};
 use super::{BadCheck, CheckFinding, CheckSubject, Params, SearchScope, text_of_output};
+use crate::catalogue::JsonCheckName;
 
 #[derive(Debug)]
 pub(super) struct JsonCheck {
@@ -25,13 +26,12 @@ enum Misfit {
     TooMuch,
 }
 
-pub(super) fn compile_json_check(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck> {
-    let (key, anywhere) = match params.name() {
-        "is-json" => ("value", false),
-        "contains-json" => ("value", true),
-        "json_valid" | "required-fields" => ("", false),
-        "json_schema_match" => ("schema", false),
-        _ => return Ok(None),
+pub(super) fn compile_json_check(check: JsonCheckName, params: &Params<'_>) -> Result<JsonCheck, BadCheck> {
+    let (key, anywhere) = match check {
+        JsonCheckName::Is => ("value", false),
+        JsonCheckName::Contains => ("value", true),
+        JsonCheckName::Valid => ("", false),
+        JsonCheckName::SchemaMatch => ("schema", false),
     };
     // A schema may stand in a file as text.
     let schema = params.get(key).map(|param| match param {
@@ -44,24 +44,24 @@ pub(super) fn compile_json_check(params: &Params<'_>) -> Result<Option<JsonCheck
             let options = jsonschema::options()
                 .with_pattern_options(jsonschema::PatternOptions::regex())
                 // As the tools do that these checks come from.
-                .should_validate_formats(matches!(params.name(), "is-json" | "contains-json"));
+                .should_validate_formats(matches!(check, JsonCheckName::Is | JsonCheckName::Contains));
             let validator = options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?;
             Some(Schema { source: schema, validator: Box::new(validator) })
         }
         None => None,
     };
-    Ok(Some(JsonCheck { schema, anywhere, fields: params.texts("fields")? }))
+    Ok(JsonCheck { schema, anywhere, fields: params.texts("fields")? })
 }
 
 impl JsonCheck {
     pub(super) fn run(&self, subject: &CheckSubject<'_>, scope: SearchScope) -> CheckFinding {
         match subject.text_in(scope) {
-            Ok(output) => self.run_on(&output),
+            Ok(output) => self.run_on(&output, subject),
             Err(absent) => absent,
         }
     }
 
-    fn run_on(&self, output: &Value) -> CheckFinding {
+    fn run_on(&self, output: &Value, subject: &CheckSubject<'_>) -> CheckFinding {
         if self.anywhere {
             let text = text_of_output(output);
             let n_places = text.matches(['{', '[']).take(MAX_PLACES).count();
@@ -71,6 +71,9 @@ impl JsonCheck {
             }
             let mut passed = false;
             for value in values_in(&text) {
+                if let Some(stopped) = subject.finding_if_stopped() {
+                    return stopped;
+                }
                 match self.fits(&value) {
                     Ok(()) => passed = true,
                     Err(Misfit::TooMuch) => return too_much(),

@@ -37,10 +37,7 @@ pub struct MaxScoreResult {
     pub comment: String,
 }
 
-pub(super) fn compile_max_score(params: &Params<'_>) -> Result<Option<MaxScore>, BadCheck> {
-    if params.name() != "max-score" {
-        return Ok(None);
-    }
+pub(super) fn compile_max_score(params: &Params<'_>) -> Result<MaxScore, BadCheck> {
     let value = params.map("value")?;
     let field = |name: &str| value.and_then(|value| value.get(name)).filter(|value| !value.is_null());
     let method = match field("method").map(|field| field.as_str().unwrap_or_default()) {
@@ -59,7 +56,7 @@ pub(super) fn compile_max_score(params: &Params<'_>) -> Result<Option<MaxScore>,
         None => None,
         Some(it) => Some(it.as_f64().ok_or_else(|| params.bad("threshold", "must be a number"))?),
     };
-    Ok(Some(MaxScore { method, weights, threshold }))
+    Ok(MaxScore { method, weights, threshold })
 }
 
 impl MaxScore {

@@ -1,4 +1,4 @@
-//! METEOR: words of two texts that are the same or have the same stem, and how far they stand in the same order.
+//! METEOR: words of two texts that are the same or have the same stem, and how well their order agrees.
 
 use std::collections::{HashMap, HashSet};
 

@@ -27,7 +27,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::catalogue::{CHECKS, CatalogueEntry, GradingMethod, find_catalogue_entry};
+use crate::catalogue::{CHECKS, CatalogueEntry, CheckName, GradingMethod, find_catalogue_entry};
 
 pub use external::{
     BadAnswer, CheckCode, ExternalCheck, ExternalInput, ExternalKind, ExternalVerdict, ScriptCommand,
@@ -130,13 +130,33 @@ impl CompiledCheck {
 
     fn compile_literally(method: &GradingMethod) -> Result<Self, BadCheck> {
         let params = Params { entry: method.entry, map: &method.params };
-        if let Some(check) = external::compile_external_check(&params)? {
-            return Ok(Self::External(check));
-        }
-        if let Some(check) = max_score::compile_max_score(&params)? {
-            return Ok(Self::MaxScore(check));
-        }
-        Check::compile_local(&params).map(Self::Local)
+        let Some(check) = method.entry.check else {
+            return Err(BadCheck::Unknown(method.entry.name.to_owned()));
+        };
+        let kind = match check {
+            CheckName::External(check) => {
+                return external::compile_external_check(check, &params).map(Self::External);
+            }
+            CheckName::MaxScore => return max_score::compile_max_score(&params).map(Self::MaxScore),
+            CheckName::Text(check) => CheckKind::Text(text::compile_text_check(check, &params)?),
+            CheckName::Json(check) => CheckKind::Json(json::compile_json_check(check, &params)?),
+            CheckName::Calls(check) => CheckKind::Calls(calls::compile_call_check(check, &params)?),
+            CheckName::Bounds(check) => CheckKind::Bounds(bounds::compile_bounds_check(check, &params)?),
+            CheckName::FieldAccuracy => CheckKind::Fields(fields::compile_field_accuracy(&params)?),
+            CheckName::Overlap(check) => CheckKind::Overlap(overlap::compile_overlap_check(check, &params)?),
+            CheckName::Similarity(check) => {
+                CheckKind::Similarity(similarity::compile_similarity_check(check, &params)?)
+            }
+            CheckName::Sql { anywhere } => CheckKind::Sql(sql::compile_sql_check(anywhere, &params)?),
+            CheckName::Xml { anywhere } => CheckKind::Xml(xml::compile_xml_check(anywhere, &params)?),
+            CheckName::Html { anywhere } => CheckKind::Html(html::HtmlCheck { anywhere }),
+            CheckName::Refusal => CheckKind::Refusal(refusal::RefusalCheck),
+            CheckName::Spans(check) => CheckKind::Spans(spans::compile_span_check(check, &params)?),
+            CheckName::ToolCalls => CheckKind::ToolCalls(tool_calls::compile_tool_call_check(&params)?),
+        };
+        let scopes = [("response", SearchScope::Response), ("trace", SearchScope::Trace)];
+        let scope = params.word("scope", &scopes, SearchScope::Response)?;
+        Ok(Self::Local(Check { kind, scope }))
     }
 
     fn into_local(self, entry: &'static CatalogueEntry) -> Result<Check, BadCheck> {
@@ -193,40 +213,6 @@ impl Check {
         CompiledCheck::compile(method)?.into_local(method.entry)
     }
 
-    fn compile_local(params: &Params<'_>) -> Result<Self, BadCheck> {
-        let kind = if let Some(check) = spans::compile_span_check(params)? {
-            CheckKind::Spans(check)
-        } else if let Some(check) = sql::compile_sql_check(params)? {
-            CheckKind::Sql(check)
-        } else if let Some(check) = text::compile_text_check(params)? {
-            CheckKind::Text(check)
-        } else if let Some(check) = json::compile_json_check(params)? {
-            CheckKind::Json(check)
-        } else if let Some(check) = calls::compile_call_check(params)? {
-            CheckKind::Calls(check)
-        } else if let Some(check) = bounds::compile_bounds_check(params)? {
-            CheckKind::Bounds(check)
-        } else if params.name() == "field-accuracy" {
-            CheckKind::Fields(fields::compile_field_accuracy(params)?)
-        } else if let Some(check) = overlap::compile_overlap_check(params)? {
-            CheckKind::Overlap(check)
-        } else if let Some(check) = similarity::compile_similarity_check(params)? {
-            CheckKind::Similarity(check)
-        } else if let Some(check) = xml::compile_xml_check(params)? {
-            CheckKind::Xml(check)
-        } else if let Some(check) = html::compile_html_check(params) {
-            CheckKind::Html(check)
-        } else if let Some(check) = refusal::compile_refusal_check(params) {
-            CheckKind::Refusal(check)
-        } else if let Some(check) = tool_calls::compile_tool_call_check(params)? {
-            CheckKind::ToolCalls(check)
-        } else {
-            return Err(BadCheck::Unknown(params.name().to_owned()));
-        };
-        let scopes = [("response", SearchScope::Response), ("trace", SearchScope::Trace)];
-        Ok(Self { kind, scope: params.word("scope", &scopes, SearchScope::Response)? })
-    }
-
     pub fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         self.run_with(subject, &|_| None)
     }
@@ -234,6 +220,11 @@ impl Check {
     /// The model by which this check compares meanings, if it does.
     pub fn embedding_model(&self) -> Option<&EmbeddingModel> {
         if let CheckKind::Similarity(check) = &self.kind { Some(&check.model) } else { None }
+    }
+
+    /// The score from which a comparison of meanings passes, if this is one with a threshold.
+    pub fn least_similarity(&self) -> Option<f64> {
+        if let CheckKind::Similarity(check) = &self.kind { check.least_score() } else { None }
     }
 
     /// The texts whose embeddings [`run_with`](Self::run_with) will ask for.
@@ -253,13 +244,19 @@ impl Check {
         subject: &CheckSubject<'_>,
         vector: &dyn Fn(&str) -> Option<Vec<f32>>,
     ) -> CheckFinding {
+        if let Some(stopped) = subject.finding_if_stopped() {
+            return stopped;
+        }
         let mut best = self.run_once(subject, vector);
         for other in subject.other_references {
-            let finding = self.run_once(&subject.with_reference(other), vector);
             // Where one comparison is missing, nobody knows which is best.
             if best.failed {
                 return best;
             }
+            if let Some(stopped) = subject.finding_if_stopped() {
+                return stopped;
+            }
+            let finding = self.run_once(&subject.with_reference(other), vector);
             if finding.failed || best.score < finding.score {
                 best = finding;
             }
@@ -380,11 +377,11 @@ impl Params<'_> {
 
     fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: T) -> Result<T, BadCheck> {
         let Some(text) = self.text(name)? else { return Ok(default) };
-        let known = || words.iter().map(|word| word.0).collect::<Vec<_>>().join(", ");
+        let known = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         words
             .iter()
-            .find(|word| word.0 == text)
-            .map(|at| at.1)
+            .find(|(word, _)| *word == text)
+            .map(|(_, value)| *value)
             .ok_or_else(|| self.bad(name, format!("`{text}` is not one of {}", known())))
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::limits::MAX_GRAM;
 use super::meteor::{MeteorWeights, meteor};
 use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
+use crate::catalogue::OverlapCheckName;
 
 #[derive(Debug)]
 pub(super) enum Overlap {
@@ -17,10 +18,17 @@ pub(super) enum Overlap {
 /// BLEU looks at runs of up to so many words.
 const LONGEST: usize = 4;
 
-pub(super) fn compile_overlap_check(params: &Params<'_>) -> Result<Option<Overlap>, BadCheck> {
+pub(super) fn compile_overlap_check(
+    check: OverlapCheckName,
+    params: &Params<'_>,
+) -> Result<Overlap, BadCheck> {
     let least = params.number("threshold")?;
-    Ok(Some(match params.name() {
-        "rouge-n" => {
+    let references = || match params.get("value") {
+        Some(serde_json::Value::String(text)) => Ok(vec![text.clone()]),
+        _ => params.texts("value"),
+    };
+    Ok(match check {
+        OverlapCheckName::RougeN => {
             let n = params.number("n")?.unwrap_or(1.0);
             if !(1.0..=MAX_GRAM).contains(&n) {
                 return Err(params.bad("n", format!("must be between 1 and {MAX_GRAM}")));
@@ -28,19 +36,12 @@ pub(super) fn compile_overlap_check(params: &Params<'_>) -> Result<Option<Overla
             let is_f1 = params.word("measure", &[("recall", false), ("f1", true)], false)?;
             Overlap::Rouge { to: params.text("value")?, n: n as usize, is_f1, least }
         }
-        name @ ("bleu" | "gleu" | "meteor") => {
-            let to = match params.get("value") {
-                Some(serde_json::Value::String(text)) => vec![text.clone()],
-                _ => params.texts("value")?,
-            };
-            match name {
-                "bleu" => Overlap::Bleu { to, least },
-                "gleu" => Overlap::Gleu { to, least },
-                _ => Overlap::Meteor { to, weights: MeteorWeights::read(params)?, least },
-            }
+        OverlapCheckName::Bleu => Overlap::Bleu { to: references()?, least },
+        OverlapCheckName::Gleu => Overlap::Gleu { to: references()?, least },
+        OverlapCheckName::Meteor => {
+            Overlap::Meteor { to: references()?, weights: MeteorWeights::read(params)?, least }
         }
-        _ => return Ok(None),
-    }))
+    })
 }
 
 fn split_lowercase_words(text: &str) -> Vec<String> {

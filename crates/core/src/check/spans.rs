@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{BadCheck, CheckFinding, CheckSubject, Params};
 use crate::candidate::{Trace, TraceSpan};
+use crate::catalogue::SpanCheckName;
 
 #[derive(Debug)]
 pub(super) enum SpanCheck {
@@ -37,17 +38,17 @@ const ENDINGS: [&[&str]; 4] = [
     &["content_filter", "refusal", "refused"],
 ];
 
-pub(super) fn compile_span_check(params: &Params<'_>) -> Result<Option<SpanCheck>, BadCheck> {
+pub(super) fn compile_span_check(check: SpanCheckName, params: &Params<'_>) -> Result<SpanCheck, BadCheck> {
     let value = params.get("value").cloned().unwrap_or(Value::Null);
     let name = || {
         let pattern = value["pattern"].as_str().unwrap_or("*");
         compile_glob(pattern).ok_or_else(|| params.bad("value", format!("`{pattern}` is too long")))
     };
-    Ok(Some(match params.name() {
-        "trace-span-count" => {
+    Ok(match check {
+        SpanCheckName::Count => {
             SpanCheck::Count { name: name()?, min: value["min"].as_u64(), max: value["max"].as_u64() }
         }
-        "trace-span-duration" => {
+        SpanCheckName::Duration => {
             let percentile = value["percentile"].as_f64();
             if percentile.is_some_and(|percentile| !(0.0..=100.0).contains(&percentile)) {
                 return Err(params.bad("value", "`percentile` must be from 0 to 100"));
@@ -55,15 +56,16 @@ pub(super) fn compile_span_check(params: &Params<'_>) -> Result<Option<SpanCheck
             let max_ms = value["max"].as_f64().ok_or_else(|| params.bad("value", "`max` is missing"))?;
             SpanCheck::Duration { name: name()?, max_ms, percentile }
         }
-        "trace-error-spans" => {
+        SpanCheckName::Errors => {
             let max_percentage = value["max_percentage"].as_f64();
             let max_count = value.as_u64().or_else(|| value["max_count"].as_u64());
             let max_count = max_count.or(if max_percentage.is_none() { Some(0) } else { None });
             SpanCheck::Errors { name: name()?, max_count, max_percentage }
         }
-        "finish-reason" => SpanCheck::Ending { wanted: params.text("value")?.unwrap_or_default() },
-        _ => return Ok(None),
-    }))
+        SpanCheckName::FinishReason => {
+            SpanCheck::Ending { wanted: params.text("value")?.unwrap_or_default() }
+        }
+    })
 }
 
 /// `*` stands for any letters and `?` for one; upper and lower case are the same.

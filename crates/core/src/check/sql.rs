@@ -73,12 +73,7 @@ enum SqlProblem {
     TooLarge(String),
 }
 
-pub(super) fn compile_sql_check(params: &Params<'_>) -> Result<Option<SqlCheck>, BadCheck> {
-    let anywhere = match params.name() {
-        "is-sql" => false,
-        "contains-sql" => true,
-        _ => return Ok(None),
-    };
+pub(super) fn compile_sql_check(anywhere: bool, params: &Params<'_>) -> Result<SqlCheck, BadCheck> {
     let value = params.map("value")?.cloned().unwrap_or_default();
     let database = value.get("databaseType").and_then(serde_json::Value::as_str).unwrap_or("MySQL");
     let grammar = DATABASES.iter().find(|(name, _)| *name == database.to_lowercase());
@@ -103,13 +98,13 @@ pub(super) fn compile_sql_check(params: &Params<'_>) -> Result<Option<SqlCheck>,
         });
         Ok(Some(AllowedNames { patterns: patterns.collect::<Result<_, _>>()? }))
     };
-    Ok(Some(SqlCheck {
+    Ok(SqlCheck {
         anywhere,
         database: database.to_owned(),
         grammar: *grammar,
         tables: allowed("allowedTables")?,
         columns: allowed("allowedColumns")?,
-    }))
+    })
 }
 
 /// The whole name must match, whatever its case.

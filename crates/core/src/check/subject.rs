@@ -1,6 +1,7 @@
 //! What checks look at: one candidate, with everything that is known about it.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -26,6 +27,9 @@ pub struct CheckSubject<'a> {
     pub reference_calls: Option<&'a Value>,
     /// Measurements of the run: time, tokens, cost.
     pub measurements: Measurements,
+    /// Set by another thread when the finding is no longer needed. Each comparison has a limit of its own; between
+    /// two of them the check looks here.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// A trace that has been read, or as it was written: then it is read only as far as a check needs it.
@@ -63,6 +67,7 @@ impl<'a> CheckSubject<'a> {
             other_references: &material.other_references,
             reference_calls: material.reference_calls.as_ref(),
             measurements: material.measurements,
+            stop: None,
         }
     }
 
@@ -145,6 +150,12 @@ impl<'a> CheckSubject<'a> {
         Self { reference: Some(Cow::Borrowed(reference)), other_references: &[], ..self.clone() }
     }
 
+    /// The finding of a check that was stopped.
+    pub(super) fn finding_if_stopped(&self) -> Option<CheckFinding> {
+        let is_stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        is_stopped.then(|| CheckFinding::from_failure("the check was stopped"))
+    }
+
     /// What a text check looks at, or that it is absent.
     pub(super) fn text_in(&self, scope: SearchScope) -> Result<Cow<'_, Value>, CheckFinding> {
         if scope == SearchScope::Trace {
@@ -219,4 +230,51 @@ fn is_conversation(value: &Value) -> bool {
 /// Whether a value is words, and not a trace that some tool wrote into a text.
 fn is_plain_text(value: &Value) -> bool {
     value.is_string() && matches!(recognise(value), None | Some(TraceFormat::Text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use serde_json::json;
+
+    use super::super::Check;
+    use super::*;
+
+    #[test]
+    fn a_check_that_is_stopped_compares_no_further_reference() {
+        let (stop, n_vectors) = (AtomicBool::new(false), Cell::new(0));
+        // A comparison takes two vectors.
+        let vector = |_: &str| {
+            n_vectors.set(n_vectors.get() + 1);
+            stop.store(4 <= n_vectors.get(), Ordering::Relaxed);
+            Some(vec![1.0, 0.0])
+        };
+        let (output, references) = (json!("a"), vec![json!("b"); 1_000]);
+        let subject = CheckSubject {
+            other_references: &references,
+            stop: Some(&stop),
+            ..CheckSubject::from_outputs(&output, Some(&references[0]))
+        };
+        let check = Check::new("embedding_similarity", &json!({})).unwrap();
+        let finding = check.run_with(&subject, &vector);
+        assert!(finding.failed && finding.score.is_none(), "{finding:?}");
+        assert_eq!(n_vectors.get(), 4, "two of a thousand comparisons");
+    }
+
+    #[test]
+    fn a_check_that_is_stopped_looks_at_no_further_value() {
+        let stop = AtomicBool::new(true);
+        let tools = json!({ "tools": [{ "name": "price", "input_schema": { "type": "object" } }] });
+        let calls = json!([{ "function": { "name": "price", "arguments": "{}" } }]);
+        for (name, params, output) in
+            [("contains-json", json!({}), json!("{} {}")), ("is-valid-openai-tools-call", tools, calls)]
+        {
+            let check = Check::new(name, &params).unwrap();
+            let subject = CheckSubject::from_outputs(&output, None);
+            assert!(!check.run_once(&subject, &|_| None).failed, "{name}");
+            let stopped = CheckSubject { stop: Some(&stop), ..subject };
+            assert!(check.run_once(&stopped, &|_| None).failed, "{name}");
+        }
+    }
 }

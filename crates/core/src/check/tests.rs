@@ -145,6 +145,30 @@ fn meanings_compare_by_the_angle_between_their_embeddings() {
     assert_eq!(run("embedding_similarity", json!({}), "unheard of").score, None);
     let params = json!({ "value": ["cat", "not a cat"], "threshold": 0.7 });
     assert_eq!(run("similar", params, "kitten").value, json!(false));
+
+    let measured = |measure: &str, threshold: f64, output: &str| {
+        let params = json!({ "value": ["cat", "not a cat"], "measure": measure, "threshold": threshold });
+        let finding = run("similar", params, output);
+        (finding.score, finding.value, finding.metadata.get(measure).and_then(Value::as_f64))
+    };
+    // The product with `cat` is 6, and their distance the root of 17.
+    assert_eq!(measured("dot", 0.5, "kitten"), (Some(1.0), json!(true), Some(6.0)));
+    assert_eq!(measured("dot", 6.0, "kitten"), (Some(0.5), json!(true), Some(6.0)));
+    assert_eq!(measured("dot", 8.0, "kitten"), (Some(0.375), json!(false), Some(6.0)));
+    assert_eq!(measured("dot", 0.0, "void"), (Some(0.0), json!(true), Some(0.0)));
+    assert_eq!(measured("euclidean", 1.0, "void"), (Some(0.5), json!(true), Some(1.0)));
+    assert_eq!(measured("euclidean", 0.9, "void"), (Some(0.5), json!(false), Some(1.0)));
+    let far = measured("euclidean", 4.1, "kitten");
+    assert_eq!((far.1, far.2), (json!(false), Some(17f64.sqrt())));
+    assert_eq!(measured("euclidean", 4.2, "kitten").1, json!(true));
+    assert_eq!(measured("euclidean", 1.0, "unheard of").0, None);
+    for params in [
+        json!({ "value": "cat", "threshold": 1.5 }),
+        json!({ "value": "cat", "measure": "dot", "threshold": -1 }),
+        json!({ "value": "cat", "measure": "manhattan" }),
+    ] {
+        assert!(Check::new("similar", &params).is_err(), "{params}");
+    }
 }
 
 #[test]

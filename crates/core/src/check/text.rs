@@ -10,6 +10,7 @@ use super::limits::{
     MAX_SEARCHED_BYTES, MAX_STEPS, backtracking_steps, over_limit,
 };
 use super::{BadCheck, CheckFinding, CheckSubject, Params, SearchScope, plain_value_text, text_of_output};
+use crate::catalogue::TextCheckName;
 
 #[derive(Debug)]
 pub(super) enum TextCheck {
@@ -72,7 +73,7 @@ pub(super) enum TextLengthUnit {
     Tokens,
 }
 
-pub(super) fn compile_text_check(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck> {
+pub(super) fn compile_text_check(check: TextCheckName, params: &Params<'_>) -> Result<TextCheck, BadCheck> {
     let needles = |all, case_sensitive| {
         params.texts("value").map(|needles| TextCheck::Many { needles, all, case_sensitive })
     };
@@ -82,38 +83,42 @@ pub(super) fn compile_text_check(params: &Params<'_>) -> Result<Option<TextCheck
             at_end,
         })
     };
-    Ok(Some(match params.name() {
-        "equals" => {
+    Ok(match check {
+        TextCheckName::Equals => {
             let strip = params.bool("strip", true)?;
             TextCheck::Exact { value: params.get("value").cloned(), case_sensitive: true, strip }
         }
-        "exact_match" => TextCheck::Exact {
+        TextCheckName::ExactMatch => TextCheck::Exact {
             value: None,
             case_sensitive: params.bool("case_sensitive", true)?,
             strip: params.bool("strip", true)?,
         },
-        "contains" => TextCheck::Contains {
+        TextCheckName::Contains => TextCheck::Contains {
             needle: params.text("value")?,
             case_sensitive: params.bool("case_sensitive", params.get("value").is_some())?,
         },
-        "icontains" => TextCheck::Contains { needle: params.text("value")?, case_sensitive: false },
-        "contains-any" => needles(false, true)?,
-        "contains-all" => needles(true, true)?,
-        "icontains-any" => needles(false, false)?,
-        "icontains-all" => needles(true, false)?,
-        "starts-with" => edge(false)?,
-        "ends-with" => edge(true)?,
-        "regex" => {
+        TextCheckName::ContainsAnyCase => {
+            TextCheck::Contains { needle: params.text("value")?, case_sensitive: false }
+        }
+        TextCheckName::Any => needles(false, true)?,
+        TextCheckName::All => needles(true, true)?,
+        TextCheckName::AnyOfAnyCase => needles(false, false)?,
+        TextCheckName::AllOfAnyCase => needles(true, false)?,
+        TextCheckName::StartsWith => edge(false)?,
+        TextCheckName::EndsWith => edge(true)?,
+        TextCheckName::Regex => {
             TextCheck::Pattern(compile_pattern(params, "value", &params.text("flags")?.unwrap_or_default())?)
         }
-        "regex_match" => TextCheck::Pattern(compile_pattern(params, "pattern", &python_flags(params)?)?),
-        "levenshtein" => TextCheck::Distance {
+        TextCheckName::PythonRegex => {
+            TextCheck::Pattern(compile_pattern(params, "pattern", &python_flags(params)?)?)
+        }
+        TextCheckName::Levenshtein => TextCheck::Distance {
             to: params.get("value").map(plain_value_text).unwrap_or_default(),
             most: params.number("threshold")?.unwrap_or(5.0),
         },
-        "edit_distance" => TextCheck::Closeness,
-        "word-count" => compile_word_count(params)?,
-        "length" => {
+        TextCheckName::EditDistance => TextCheck::Closeness,
+        TextCheckName::WordCount => compile_word_count(params)?,
+        TextCheckName::Length => {
             let units = [
                 ("characters", TextLengthUnit::Characters),
                 ("words", TextLengthUnit::Words),
@@ -125,12 +130,11 @@ pub(super) fn compile_text_check(params: &Params<'_>) -> Result<Option<TextCheck
             let unit = params.word("unit", &units, TextLengthUnit::Characters)?;
             TextCheck::Length { unit, least: bound("min", 0)?, most: bound("max", u64::MAX)? }
         }
-        "numeric-range" => TextCheck::Number {
+        TextCheckName::NumericRange => TextCheck::Number {
             least: params.number("min")?.unwrap_or(f64::NEG_INFINITY),
             most: params.number("max")?.unwrap_or(f64::INFINITY),
         },
-        _ => return Ok(None),
-    }))
+    })
 }
 
 fn compile_word_count(params: &Params<'_>) -> Result<TextCheck, BadCheck> {
@@ -154,8 +158,8 @@ fn python_flags(params: &Params<'_>) -> Result<String, BadCheck> {
     let bits = params.number("flags")?.unwrap_or(0.0) as u64;
     Ok([(2, 'i'), (8, 'm'), (16, 's'), (64, 'x')]
         .iter()
-        .filter(|it| bits & it.0 != 0)
-        .map(|it| it.1)
+        .filter(|(bit, _)| bits & *bit != 0)
+        .map(|(_, letter)| *letter)
         .collect())
 }
 

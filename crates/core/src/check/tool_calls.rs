@@ -25,18 +25,14 @@ const MCP_ANSWERS: [(&str, bool); 2] = [("MCP Tool Error", false), ("MCP Tool Re
 /// Where vendors put the list of calls, or the one call.
 const WRAPPERS: [&str; 5] = ["tool_calls", "function_call", "toolCall", "functionCalls", "functionCall"];
 
-pub(super) fn compile_tool_call_check(params: &Params<'_>) -> Result<Option<ToolCallCheck>, BadCheck> {
-    let names = ["is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"];
-    if !names.contains(&params.name()) {
-        return Ok(None);
-    }
+pub(super) fn compile_tool_call_check(params: &Params<'_>) -> Result<ToolCallCheck, BadCheck> {
     let tools = read_declared_tools(params.get("tools").unwrap_or(&Value::Null));
     for tool in &tools {
         if let Err(error) = jsonschema::options().build(&tool.schema) {
             return Err(params.bad("tools", format!("`{}`: {error}", tool.name)));
         }
     }
-    Ok(Some(ToolCallCheck { tools }))
+    Ok(ToolCallCheck { tools })
 }
 
 /// Tools in the spellings of OpenAI, Anthropic and Google; what declares no function is left out.
@@ -140,6 +136,9 @@ impl ToolCallCheck {
             return CheckFinding::pass_or_fail(false, "it is no list of tool calls");
         }
         for call in &calls {
+            if let Some(stopped) = subject.finding_if_stopped() {
+                return stopped;
+            }
             match self.find_misfit(call) {
                 Err(failed) => return failed,
                 Ok(Some(why)) => return CheckFinding::pass_or_fail(false, why),

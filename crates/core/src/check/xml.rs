@@ -14,12 +14,7 @@ pub(super) struct XmlCheck {
 /// Places of a text at which XML is looked for.
 const MAX_PLACES: usize = 1000;
 
-pub(super) fn compile_xml_check(params: &Params<'_>) -> Result<Option<XmlCheck>, BadCheck> {
-    let anywhere = match params.name() {
-        "is-xml" => false,
-        "contains-xml" => true,
-        _ => return Ok(None),
-    };
+pub(super) fn compile_xml_check(anywhere: bool, params: &Params<'_>) -> Result<XmlCheck, BadCheck> {
     let required = match params.get("value").and_then(|value| value.get("requiredElements")) {
         Some(list) => list
             .as_array()
@@ -29,7 +24,7 @@ pub(super) fn compile_xml_check(params: &Params<'_>) -> Result<Option<XmlCheck>,
             .collect(),
         None => params.texts("value")?,
     };
-    Ok(Some(XmlCheck { anywhere, required }))
+    Ok(XmlCheck { anywhere, required })
 }
 
 impl XmlCheck {
@@ -104,13 +99,13 @@ fn read_element(text: &str, start: usize) -> Result<XmlElement, String> {
     let (mut at, mut open, mut paths) = (start, Vec::<&str>::new(), Vec::new());
     loop {
         let rest = &text[at..];
-        if let Some(end) = ["<!--", "<![CDATA[", "<?"]
+        if let Some((begin, end)) = ["<!--", "<![CDATA[", "<?"]
             .iter()
             .zip(["-->", "]]>", "?>"])
             .find(|(start, _)| rest.starts_with(**start))
         {
-            let length = rest.find(end.1).ok_or_else(|| format!("`{}` has no end", end.0))?;
-            at += length + end.1.len();
+            let length = rest.find(end).ok_or_else(|| format!("`{begin}` has no end"))?;
+            at += length + end.len();
         } else if let Some(closing) = rest.strip_prefix("</") {
             let name = name_at(closing).ok_or("a closing tag has no name")?;
             let after = closing[name.len()..].trim_start();

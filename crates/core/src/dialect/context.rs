@@ -91,12 +91,18 @@ pub enum ReadError {
     Other(String),
 }
 
+/// How much a file may grow by its variables: a few kilobytes can repeat a long value a thousand times in each of a
+/// thousand tests.
+const MAX_FILLED_BYTES: usize = 256 << 20;
+
 /// Reading under way: the surroundings, every file opened so far, everything found so far.
 pub(super) struct Context<'a> {
     pub(super) world: &'a ProjectEnvironment<'a>,
     pub(super) sources: RefCell<Sources>,
     found: RefCell<Diagnostics>,
     n_errors: Cell<usize>,
+    /// Bytes of tests and prompts that were copied, and of values that were filled in.
+    n_filled_bytes: Cell<usize>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
     #[cfg(test)]
     pub(super) asked: RefCell<RequestedKeys>,
@@ -113,6 +119,7 @@ impl<'a> Context<'a> {
             sources: RefCell::default(),
             found: RefCell::default(),
             n_errors: Cell::new(0),
+            n_filled_bytes: Cell::new(0),
             #[cfg(test)]
             asked: RefCell::default(),
         }
@@ -254,6 +261,32 @@ impl<'a> Context<'a> {
             let known = self.sources.borrow().find(&path);
             known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
         })
+    }
+
+    /// Counts bytes that variables add to the file. Whether they may be added: beyond [`MAX_FILLED_BYTES`] nothing
+    /// is, and the first that is not is an error at `span`.
+    pub(super) fn spend_filled_bytes(&self, n_bytes: usize, span: SourceSpan) -> bool {
+        let before = self.n_filled_bytes.get();
+        let after = before.saturating_add(n_bytes);
+        self.n_filled_bytes.set(after);
+        if before <= MAX_FILLED_BYTES && MAX_FILLED_BYTES < after {
+            let message = format!(
+                "with their variables filled in, the tests have more than {} MiB of text",
+                MAX_FILLED_BYTES >> 20
+            );
+            self.error(Code::TooLarge, span, message);
+        }
+        after <= MAX_FILLED_BYTES
+    }
+
+    /// Replaces `{{ name }}` where `with` knows the name, as long as the file may grow.
+    pub(super) fn fill_names(
+        &self,
+        text: &str,
+        span: SourceSpan,
+        with: impl Fn(&str) -> Option<String>,
+    ) -> String {
+        template::replace(text, |name| with(name).filter(|value| self.spend_filled_bytes(value.len(), span)))
     }
 
     /// Fills in `{{ env.X }}`; a variable that is not set is an error at `span`.
@@ -601,6 +634,20 @@ impl<'a> Context<'a> {
         let mut value = node.to_json();
         self.expand_json(&mut value, node.span);
         value
+    }
+
+    /// Fills in `{{ env.X }}` where a target's settings name its model and its address. Programs get theirs when they
+    /// are started.
+    pub(super) fn expand_target_config(
+        &self,
+        config: &mut serde_json::Map<String, serde_json::Value>,
+        span: SourceSpan,
+    ) {
+        for key in ["model", "deployment", "base_url", "endpoint"] {
+            if let Some(serde_json::Value::String(text)) = config.get_mut(key) {
+                *text = self.expand(text, span);
+            }
+        }
     }
 
     fn expand_json(&self, value: &mut serde_json::Value, span: SourceSpan) {

@@ -1,4 +1,4 @@
-//! Mappings, key by key: what nobody asks for is unknown, and what is asked for is what is suggested.
+//! Mappings, key by key: keys that the reader does not ask for are unknown, and those that it asks for are suggested.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Checks and recipes as files write them: a name, and parameters beside it.
+//! Checks and recipes as files write them: a name with parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +18,18 @@ pub(super) fn read_method_params(
     fields: &MappingReader<'_>,
     entry: &'static CatalogueEntry,
 ) -> GradingMethod {
+    read_method_with_fixed_params(fields, entry, Map::new())
+}
+
+/// The same with parameters that the type of an assertion says in its name.
+pub(super) fn read_method_with_fixed_params(
+    fields: &MappingReader<'_>,
+    entry: &'static CatalogueEntry,
+    fixed: Map<String, Value>,
+) -> GradingMethod {
     let n_errors = fields.cx.n_errors();
     let mut params = params(fields, entry.params);
+    params.extend(fixed);
     entry.settle_spelling(|key| fields.has(key), &mut params);
     let is_there = |param: &Param| fields.has(param.name) || param.alias.is_some_and(|alia| fields.has(alia));
     if 1 < entry.params.len() && entry.params.iter().all(is_bound) && !entry.params.iter().any(is_there) {

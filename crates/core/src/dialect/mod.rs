@@ -1,9 +1,10 @@
 //! Text to suite: five dialects, one model.
 //!
-//! Each dialect's shape is known to its own file and to nobody else.
+//! Only the file of a dialect knows its shape.
 //! Reading never stops at the first fault; everything found comes back at once.
 
 mod agentv;
+mod canonical;
 mod context;
 mod fields;
 mod lower;
@@ -21,6 +22,7 @@ mod write;
 
 use std::path::Path;
 
+pub use canonical::read_canonical_rubric;
 use context::Context;
 pub use context::{
     ProjectEnvironment, ReadError, ScriptAnswer, ScriptCall, ScriptSource, VariableExpansion, refuse_scripts,
@@ -58,6 +60,15 @@ impl Dialect {
 
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|it| it.1 == self).map_or("", |it| it.0)
+    }
+
+    /// The tool whose providers files of this dialect name, if it is another one.
+    fn other_tool(self) -> Option<&'static str> {
+        match self {
+            Self::Agentv => Some("AgentV"),
+            Self::Promptfoo => Some("promptfoo"),
+            Self::Native | Self::Potato | Self::Monitor => None,
+        }
     }
 
     fn marks(self) -> &'static [&'static str] {
@@ -150,6 +161,7 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFi
         Dialect::Potato => potato::read_potato_suite(cx, &node),
         Dialect::Monitor => native::read_monitor_suite(cx, &node),
     };
+    suite.other_tool = dialect.other_tool();
     let settings = settings::read_settings_for_file(cx, file);
     apply_judge_defaults(&settings, &mut suite);
     (Some(suite), Some(dialect), settings)

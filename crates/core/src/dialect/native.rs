@@ -79,6 +79,11 @@ fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) 
     }
     let Some(fields) = MappingReader::new(cx, node, "suite") else { return (suite, named) };
     fields.knows(&["$schema"]);
+    fields.refuses_with(
+        "version",
+        "neither native files nor files of mcptest have a version that is known here",
+        "remove it; if a newer jurist or mcptest wrote the file, upgrade jurist, or run the file with mcptest",
+    );
     // A home for YAML anchors.
     fields.takes_prefix("x-");
     suite.name = fields.name("name");
@@ -373,12 +378,68 @@ pub(super) fn judge_fields(fields: MappingReader<'_>) -> Option<Judge> {
         on_error: fields.word("on_error", &OnError::ALL),
         escalate: fields.fields("escalate", "escalation").and_then(escalate),
         calibrations: calibrations(&fields),
+        criteria: BTreeMap::new(),
     };
     if fields.list_is_empty("panel") {
         cx.error(Code::Empty, fields.key_span("panel"), "`panel` lists no model");
     }
     fields.finish();
     Some(judge)
+}
+
+/// The judge of an eval, which may name others for single criteria.
+fn read_eval_judge(cx: &Context<'_>, node: &SourceNode, named: &BTreeMap<String, Judge>) -> Option<Judge> {
+    if node.map().is_none() {
+        return read_judge_definition(cx, node, named);
+    }
+    let fields = MappingReader::new(cx, node, "judge")?;
+    let criteria = read_criterion_judges(&fields);
+    Some(Judge { criteria, ..judge_fields(fields)? })
+}
+
+fn read_criterion_judges(fields: &MappingReader<'_>) -> BTreeMap<String, Judge> {
+    let read = |entry: &NodeEntry| {
+        let judge = match entry.value.map() {
+            Some(_) => read_single_judge(MappingReader::new(fields.cx, &entry.value, "criterion judge")?),
+            None => {
+                let model = fields.cx.plain_text(&entry.value, &entry.key)?;
+                Judge { model: Some(model), ..Judge::default() }
+            }
+        };
+        Some((entry.key.clone(), judge))
+    };
+    fields.map("criteria").unwrap_or_default().iter().filter_map(read).collect()
+}
+
+/// A judge that is one model.
+fn read_single_judge(fields: MappingReader<'_>) -> Judge {
+    let judge = Judge {
+        model: fields.need("model").and_then(|node| fields.cx.plain_text(node, "model")),
+        base_url: fields.text("base_url"),
+        temperature: fields.number_in("temperature", 0.0..=2.0),
+        max_tokens: fields
+            .integer("max_tokens", 1..=i64::from(u32::MAX))
+            .and_then(|integer| u32::try_from(integer).ok()),
+        timeout: fields.number_in("timeout", 0.001..=86_400.0),
+        ..Judge::default()
+    };
+    fields.finish();
+    judge
+}
+
+/// A judge of a criterion that no judge answers would never be asked.
+fn check_criterion_judges(fields: &MappingReader<'_>, rubric: &Rubric) {
+    let Some(entries) = fields.peek("judge").and_then(|node| node.get("criteria")?.map()) else { return };
+    let judged = rubric.questions().filter(|question| question.criterion.by.contains(&GraderKind::Judge));
+    let known: Vec<&str> = judged.map(|question| question.criterion.id.as_str()).collect();
+    for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+        let message = format!("no criterion `{}` is judged", entry.key);
+        fields.cx.report(Diagnostic::error(Code::UnknownName, entry.key_span, message).suggest(
+            &entry.key,
+            known.iter().copied(),
+            "criteria",
+        ));
+    }
 }
 
 /// Files that `jurist calibrate` wrote.
@@ -450,10 +511,11 @@ fn eval(
     let extra = EvalRubricAdditions { threshold, checks };
     let rubric = eval_rubric(&fields, named, extra);
     require_gradable_content(&fields);
-    let judge = fields
-        .get("judge")
-        .and_then(|node| read_judge_definition(cx, node, &suite.judges))
-        .unwrap_or_default();
+    let judge =
+        fields.get("judge").and_then(|node| read_eval_judge(cx, node, &suite.judges)).unwrap_or_default();
+    if let Some(rubric) = &rubric {
+        check_criterion_judges(&fields, rubric);
+    }
     let data = fields.get("data").and_then(|node| rows::read_data_rows(cx, node));
     let case = Case {
         name: name.unwrap_or_default(),
@@ -594,7 +656,8 @@ fn read_native_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget>
     }
     let fields = MappingReader::new(cx, node, "target")?;
     let id = fields.need("id").and_then(|node| cx.raw_text(node, "id"));
-    let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
+    let (label, mut config) = (fields.text("label"), fields.raw_json_map("config"));
+    cx.expand_target_config(&mut config, node.span);
     fields.finish();
     Some(CaseTarget { id: id?, label, config })
 }
@@ -659,6 +722,9 @@ fn read_agent_settings(fields: MappingReader<'_>) -> AgentSettings {
         timeout: seconds("timeout"),
         tool_timeout: seconds("tool_timeout"),
         transform: fields.get("transform").and_then(|node| fields.cx.raw_text(node, "transform")),
+        context_transform: fields
+            .get("context_transform")
+            .and_then(|node| fields.cx.raw_text(node, "context_transform")),
     };
     fields.finish();
     agent

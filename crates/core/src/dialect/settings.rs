@@ -59,12 +59,7 @@ impl ProjectSettings {
             keys.extend(named.map(|(key, _)| format!("vendors.{name}.{key}")));
         }
         let judge = &self.judge;
-        let models = judge
-            .model
-            .iter()
-            .chain(&judge.panel)
-            .chain(judge.escalate.as_ref().map(|escalate| &escalate.to));
-        let runs_program = models.into_iter().any(|model| model.starts_with("command:"));
+        let runs_program = judge.models().any(|model| model.starts_with("command:"));
         let parts = [
             ("judge.base_url", judge.base_url.as_deref().is_some_and(|address| !is_loopback(address))),
             ("judge", runs_program),
@@ -77,7 +72,7 @@ impl ProjectSettings {
     }
 }
 
-/// Whether an address is surely of this machine. Whatever is not plainly so is not: `localhost@elsewhere` is elsewhere.
+/// Whether an address is certainly of this machine. In doubt it is not: `localhost@elsewhere` is elsewhere.
 fn is_loopback(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -373,11 +368,7 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
         }
     }
     let mut target = found.clone();
-    for key in ["model", "deployment", "base_url", "endpoint"] {
-        if let Some(serde_json::Value::String(text)) = target.config.get_mut(key) {
-            *text = cx.expand(text, span);
-        }
-    }
+    cx.expand_target_config(&mut target.config, span);
     Some(target)
 }
 

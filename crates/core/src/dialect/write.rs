@@ -7,8 +7,9 @@ use crate::rubric::{OnError, Rubric, canonical_tree};
 use crate::source::Tree;
 use crate::suite::{
     AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls,
-    Case, CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, MatrixPrompt, McpServer, Monitor,
-    MonitorFilter, Scheme, SchemeKind, SetupProgram, ShowCondition, Suite, TieBreak, Trajectory, Workspace,
+    Case, CaseMatrix, CaseTarget, ItemOrder, Judge, Keyword, KnownItemPurpose, MatrixPrompt, McpServer,
+    Monitor, MonitorFilter, Scheme, SchemeKind, SetupProgram, ShowCondition, Suite, TieBreak, Trajectory,
+    Workspace,
 };
 
 /// The native form of any suite.
@@ -148,15 +149,24 @@ fn workspace_to_tree(workspace: &Workspace) -> Tree {
     }
 }
 
-/// The words of a program alone if it starts in the copy with the usual time limit.
+/// The words of a program alone if it has no settings.
 fn setup_program_to_tree(program: &SetupProgram) -> Tree {
-    let words: Tree = program.command.clone().into();
-    match (&program.cwd, program.timeout) {
-        (None, None) => words,
-        (cwd, timeout) => {
-            Tree::map().with("command", words).maybe("cwd", cwd.as_deref()).maybe("timeout", timeout)
-        }
+    let SetupProgram { command, function, cwd, env, timeout } = program;
+    let words: Tree = command.clone().into();
+    if *program == (SetupProgram { command: command.clone(), ..SetupProgram::default() }) {
+        return words;
     }
+    Tree::map()
+        .with("command", words)
+        .maybe("function", function.as_deref())
+        .maybe("cwd", cwd.as_deref())
+        .maybe("env", text_map_to_tree(env))
+        .maybe("timeout", *timeout)
+}
+
+fn text_map_to_tree(map: &std::collections::BTreeMap<String, String>) -> Option<Tree> {
+    let map: Vec<(String, Tree)> = map.iter().map(|(key, text)| (key.clone(), text.into())).collect();
+    Some(Tree::Map(map)).filter(|tree| !tree.is_empty())
 }
 
 fn matrix_prompt_to_tree(prompt: &MatrixPrompt) -> Tree {
@@ -185,6 +195,7 @@ fn agent_to_tree(agent: &AgentSettings) -> Tree {
         .maybe("timeout", agent.timeout)
         .maybe("tool_timeout", agent.tool_timeout)
         .maybe("transform", agent.transform.as_deref())
+        .maybe("context_transform", agent.context_transform.as_deref())
 }
 
 fn word_for_value<T: PartialEq + Copy>(
@@ -223,6 +234,18 @@ fn judge_to_tree(judge: &Judge) -> Tree {
                 .as_ref()
                 .map(|escalate| Tree::map().with("to", &escalate.to).with("margin", escalate.margin)),
         )
+        .maybe("criteria", criterion_judges_to_tree(judge))
+}
+
+fn criterion_judges_to_tree(judge: &Judge) -> Option<Tree> {
+    let to_tree = |own: &Judge| match &own.model {
+        Some(model) if *own == (Judge { model: Some(model.clone()), ..Judge::default() }) => {
+            Tree::from(model.as_str())
+        }
+        _ => judge_to_tree(own),
+    };
+    let entries = judge.criteria.iter().map(|(criterion, own)| (criterion.clone(), to_tree(own)));
+    Some(Tree::Map(entries.collect())).filter(|tree| !tree.is_empty())
 }
 
 impl Judge {
@@ -234,17 +257,15 @@ impl Judge {
 }
 
 fn server_to_tree(server: &McpServer) -> Tree {
-    let texts = |map: &std::collections::BTreeMap<String, String>| {
-        let map: Vec<(String, Tree)> = map.iter().map(|(key, text)| (key.clone(), text.into())).collect();
-        Some(Tree::Map(map)).filter(|tree| !tree.is_empty())
-    };
     match server {
         McpServer::Stdio { command, args, env, cwd } => Tree::map()
             .with("command", command)
             .maybe("args", non_empty_items(args.clone()))
-            .maybe("env", texts(env))
+            .maybe("env", text_map_to_tree(env))
             .maybe("cwd", cwd.as_deref()),
-        McpServer::Http { url, headers } => Tree::map().with("url", url).maybe("headers", texts(headers)),
+        McpServer::Http { url, headers } => {
+            Tree::map().with("url", url).maybe("headers", text_map_to_tree(headers))
+        }
     }
 }
 
@@ -337,6 +358,7 @@ fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
                 .maybe("min_response_time", annotation.min_seconds),
         })
     };
+    let keywords: Vec<Tree> = annotation.keywords.iter().map(keyword_to_tree).collect();
     let reclaim = annotation
         .stale_minutes
         .map(|stale_minute| Tree::map().with("timeout_hours", f64::from(stale_minute) / 60.0));
@@ -346,6 +368,8 @@ fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
         .maybe("data_files", non_empty_items(annotation.data_files.clone()))
         .maybe("item_properties", Some(item).filter(|tree| !tree.is_empty()))
         .maybe("display", json_map(&annotation.display))
+        .maybe("keyword_highlights", non_empty_items(keywords))
+        .maybe("keyword_highlights_file", annotation.keyword_file.as_ref().map(|file| file.path.as_str()))
         .with("annotation_schemes", Tree::List(annotation.schemes.iter().map(scheme_to_tree).collect()))
         .maybe("num_annotators_per_item", annotation.annotators_per_item)
         .maybe("max_annotations_per_user", annotation.quota)
@@ -365,6 +389,13 @@ fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
         .maybe("completion_code", annotation.completion_code.as_deref())
         .maybe("annotator_config", Some(config).filter(|tree| !tree.is_empty()))
         .maybe("output", Some(output).filter(|tree| !tree.is_empty()))
+}
+
+fn keyword_to_tree(keyword: &Keyword) -> Tree {
+    match &keyword.label {
+        None => Tree::from(&keyword.word),
+        Some(label) => Tree::map().with("word", &keyword.word).with("label", label),
+    }
 }
 
 fn scheme_to_tree(scheme: &Scheme) -> Tree {
@@ -433,10 +464,15 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
             .maybe("starting_value", start.map(|start| start as f64))
             .maybe("min_label", min_label.as_deref())
             .maybe("max_label", max_label.as_deref()),
-        SchemeKind::Choice { labels, .. } => tree.with("labels", labels.clone()),
-        SchemeKind::Text { multiline, placeholder } => {
-            tree.unless(true, "multiline", *multiline).maybe("placeholder", placeholder.as_deref())
-        }
+        SchemeKind::Choice { labels, limits, .. } => tree
+            .with("labels", labels.clone())
+            .maybe("min_selections", limits.min)
+            .maybe("max_selections", limits.max),
+        SchemeKind::Text { multiline, placeholder, limits } => tree
+            .unless(true, "multiline", *multiline)
+            .maybe("placeholder", placeholder.as_deref())
+            .maybe("min_chars", limits.min)
+            .maybe("max_chars", limits.max),
     }
 }
 

@@ -121,7 +121,7 @@ impl FoldedText {
             let mut end = start + letter.len_utf8();
             // A letter and its accents are one unit, however they are written.
             while let Some((at, mark)) =
-                letters.next_if(|letter| !letter.1.is_ascii() && canonical_combining_class(letter.1) != 0)
+                letters.next_if(|(_, mark)| !mark.is_ascii() && canonical_combining_class(*mark) != 0)
             {
                 end = at + mark.len_utf8();
             }
@@ -139,6 +139,9 @@ impl FoldedText {
 
     /// The text as a JSON string that holds it would be read; `None` if that changes nothing.
     pub(crate) fn unescape(&self) -> Option<Self> {
+        if !self.text.contains('\\') {
+            return None;
+        }
         let mut out = Self::with_room(self.text.len());
         let mut rest = self.text.as_str();
         let mut has_changed = false;
@@ -159,11 +162,12 @@ impl FoldedText {
 
     /// A text in its own form.
     pub(crate) fn verbatim(original: &str) -> Self {
-        let mut out = Self::with_room(original.len());
+        let mut places = Vec::with_capacity(original.len());
         for (start, letter) in original.char_indices() {
-            out.push(letter, (to_u32_offset(start), to_u32_offset(start + letter.len_utf8())));
+            let end = start + letter.len_utf8();
+            places.resize(end, (to_u32_offset(start), to_u32_offset(end)));
         }
-        out
+        Self { text: original.to_owned(), places }
     }
 
     /// The place in the original of a stretch of this form.
@@ -185,7 +189,7 @@ impl FoldedText {
             | '\u{feff}'
             | '\u{ad}' => {}
             letter if letter.is_whitespace() => match self.places.last_mut() {
-                Some(last) if self.text.ends_with(' ') => last.1 = span.1,
+                Some((_, last_end)) if self.text.ends_with(' ') => *last_end = to_u32_offset(end),
                 _ => self.push(' ', span),
             },
             letter if folding == Folding::Compare => {

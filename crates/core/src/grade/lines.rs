@@ -127,7 +127,7 @@ pub type MetadataFields = Map<String, Json>;
 impl GradesFileLine {
     /// Reads a line for a rubric, which computes the score of the whole itself.
     pub fn parse(text: &str) -> Result<Self, BadLine> {
-        Self::read(text, false).map(|it| it.0)
+        Self::read(text, false).map(|(line, _)| line)
     }
 
     /// Reads a line for statistics: with the fields of its `metadata`, and from an annotation export also the overall

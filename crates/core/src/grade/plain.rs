@@ -1,4 +1,4 @@
-//! Answers to questions that no rubric asks, as annotation exports hold them: under the name of the question, beside
+//! Answers to questions that no rubric asks, as annotation exports hold them: under the name of the question, next to
 //! `questions`, which says of which kind each is.
 
 use std::fmt;

@@ -30,7 +30,7 @@ pub(super) enum ReplyPart<'t> {
 pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(start) = next_opening(text, at) {
-        let mut reader = JsonObjectReader { text, at: start, repeated: RepeatedKey::Refused };
+        let mut reader = JsonObjectReader::new(text, start, RepeatedKey::Refused);
         let (part, end) = match reader.object(MAX_DEPTH) {
             Some(map) => (ReplyPart::Object(map), reader.at),
             None => match closing_brace(text, start) {
@@ -85,12 +85,15 @@ fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, found
     while let Some(start) = next_opening(text, at) {
         // What repeats such an object may keep either of two values.
         for repeated in [RepeatedKey::LastCounts, RepeatedKey::FirstCounts] {
-            let mut reader = JsonObjectReader { text, at: start, repeated };
+            let mut reader = JsonObjectReader::new(text, start, repeated);
             let Some(object) = reader.object(MAX_DEPTH).filter(has_key) else { break };
             let (start, end) = reading.original_span(start, reader.at);
             let object = FoundObject { object, start, end };
             if found.last() != Some(&object) {
                 found.push(object);
+            }
+            if !reader.has_repeated_key {
+                break;
             }
         }
         // Not behind the object: what it holds is looked at as well.
@@ -235,9 +238,14 @@ struct JsonObjectReader<'t> {
     text: &'t str,
     at: usize,
     repeated: RepeatedKey,
+    has_repeated_key: bool,
 }
 
-impl JsonObjectReader<'_> {
+impl<'t> JsonObjectReader<'t> {
+    fn new(text: &'t str, at: usize, repeated: RepeatedKey) -> Self {
+        Self { text, at, repeated, has_repeated_key: false }
+    }
+
     fn object(&mut self, depth: usize) -> Option<Map<String, Json>> {
         self.take(b'{')?;
         let mut map = Map::new();
@@ -249,7 +257,9 @@ impl JsonObjectReader<'_> {
             let key = self.string()?;
             self.take(b':')?;
             let value = self.value(depth)?;
-            match (map.contains_key(&key), self.repeated) {
+            let is_repeated = map.contains_key(&key);
+            self.has_repeated_key |= is_repeated;
+            match (is_repeated, self.repeated) {
                 (true, RepeatedKey::Refused) => return None,
                 (true, RepeatedKey::FirstCounts) => {}
                 _ => drop(map.insert(key, value)),

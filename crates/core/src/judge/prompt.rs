@@ -1,7 +1,7 @@
 //! What is sent to a judge: templates filled with the material and a question.
 //!
 //! Shared parts come first and the question last, so that providers' prompt caches hit across the
-//! criteria of one candidate. Weights and gates are not shown: they are nobody's business while grading.
+//! criteria of one candidate. Weights and gates are not shown: a judge does not need them to grade.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -89,8 +89,9 @@ pub struct Prompter<'a> {
     planted: PlantedContent,
     /// Whether objects in the candidate that give grades are hidden.
     masks_verdicts: bool,
-    /// Which of several draws this is, and the chance it goes by.
-    draw: (u32, u64),
+    /// Which of several draws this is.
+    draw: u32,
+    seed: u64,
 }
 
 impl<'a> Prompter<'a> {
@@ -122,7 +123,8 @@ impl<'a> Prompter<'a> {
             places: OnceLock::new(),
             planted: material.collect_planted_content(&others, &[]),
             masks_verdicts: false,
-            draw: (0, seed),
+            draw: 0,
+            seed,
         }
     }
 
@@ -163,11 +165,11 @@ impl<'a> Prompter<'a> {
 
     /// For another draw of a jury: parts that may be in any order are in another one.
     pub fn set_draw(&mut self, draw: u32) {
-        self.draw.0 = draw;
+        self.draw = draw;
     }
 
     fn shuffle_for_draw<T>(&self, mut items: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
-        let (draw, seed) = self.draw;
+        let (draw, seed) = (self.draw, self.seed);
         if 0 < draw {
             items.sort_by_key(|item| {
                 let mut hasher = blake3::Hasher::new();
@@ -363,7 +365,7 @@ impl<'a> Prompter<'a> {
         let title = if criterion.id == WHOLE { "Criterion" } else { criterion.title() };
         let context = json!({
             "about": about, "title": title, "description": self.fill_row_fields(&criterion.description)?,
-            "operator": criterion.operator.map(|operator| Operator::ALL.iter().find(|all| all.1 == operator).map(|at| at.0)),
+            "operator": criterion.operator.map(|operator| Operator::ALL.iter().find(|(_, known)| *known == operator).map(|(name, _)| *name)),
             "kind": kind, "scale": scale.to_string(),
             "points": scale.points().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "levels": level_descriptions(criterion, scale), "anchors": anchor_examples(criterion, scale, rubric.mid_anchor),
@@ -438,15 +440,12 @@ fn template_hash(template: &str, custom: &str) -> String {
         LazyLock::new(|| TEMPLATES.iter().map(|(name, text)| (*name, hash_of(text, ""))).collect());
     let own = OWN.get(template).filter(|_| custom.is_empty()).cloned();
     own.unwrap_or_else(|| {
-        hash_of(
-            TEMPLATES.iter().find(|one_template| one_template.0 == template).map_or("", |it| it.1),
-            custom,
-        )
+        hash_of(TEMPLATES.iter().find(|(name, _)| *name == template).map_or("", |(_, text)| *text), custom)
     })
 }
 
 fn hash_of(template: &str, custom: &str) -> String {
-    let criterion = TEMPLATES.iter().find(|template| template.0 == "criterion").map_or("", |it| it.1);
+    let criterion = TEMPLATES.iter().find(|(name, _)| *name == "criterion").map_or("", |(_, text)| *text);
     let mut hasher = blake3::Hasher::new();
     // Several criteria in one call are each written as one alone.
     for text in [SYSTEM, MATERIAL, template, criterion, custom] {
@@ -471,10 +470,10 @@ fn level_descriptions(criterion: &Criterion, scale: &Scale) -> Vec<(String, Stri
     };
     let mut told: Vec<(String, String)> = told.collect();
     if let Scale::Choices(choices) = scale {
-        told.sort_by_key(|told| choices.iter().position(|choice| choice.label == told.0));
+        told.sort_by_key(|(label, _)| choices.iter().position(|choice| choice.label == *label));
     }
-    let named = |at: &str| told.iter().any(|told| told.0 == at);
-    of_scale.into_iter().filter(|of_scale| !named(&of_scale.0)).chain(told.clone()).collect()
+    let named = |at: &str| told.iter().any(|(point, _)| point == at);
+    of_scale.into_iter().filter(|(point, _)| !named(point)).chain(told.clone()).collect()
 }
 
 /// Labelled examples on the criterion's own scale.

@@ -176,7 +176,7 @@ impl Recipe<'_> {
         if claims.is_empty() {
             return RecipeResult::not_applicable("the judge found no claim in it");
         }
-        let n_supported = claims.iter().filter(|claim| claim.1).count();
+        let n_supported = claims.iter().filter(|(_, holds)| *holds).count();
         let reason = format!("{n_supported}/{} claims supported", claims.len());
         let point = |(text, holds): &(String, bool)| GradedPoint {
             text: text.clone(),
@@ -184,7 +184,7 @@ impl Recipe<'_> {
             evidence: Vec::new(),
         };
         let points = claims.iter().map(point).collect();
-        let score = score_of_points(claims.iter().map(|claim| claim.1)).unwrap_or(0.0);
+        let score = score_of_points(claims.iter().map(|(_, holds)| *holds)).unwrap_or(0.0);
         RecipeAction::Done(RecipeResult { points, ..RecipeResult::from_score(score, reason) })
     }
 
@@ -192,7 +192,7 @@ impl Recipe<'_> {
         let labels = FACTS.map(|fact| fact.0.to_owned()).to_vec();
         match replies {
             [JudgeReply::Choice { label, reason }, ..] => {
-                let fact = FACTS.iter().find(|fact| fact.0 == label);
+                let fact = FACTS.iter().find(|(known, _, _)| *known == label);
                 let score = fact.map_or(0.0, |(_, name, score)| self.fact_score(name).unwrap_or(*score));
                 RecipeAction::Done(RecipeResult::from_score(score, format!("{label}: {reason}")))
             }

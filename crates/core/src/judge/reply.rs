@@ -224,12 +224,13 @@ impl JudgeReply {
         match (self, other) {
             (Self::Answer(a), Self::Answer(b)) => a.value == b.value,
             (Self::Answers(a), Self::Answers(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && value(&a.1) == value(&b.1))
+                a.len() == b.len()
+                    && a.iter().zip(b).all(|((id, a), (other, b))| id == other && value(a) == value(b))
             }
             (Self::Choice { label: a, .. }, Self::Choice { label: b, .. }) => a == b,
             (Self::Verdicts(a), Self::Verdicts(b)) => {
                 let holds = |all: &[Option<(bool, String)>]| -> Vec<Option<bool>> {
-                    all.iter().map(|verdict| verdict.as_ref().map(|verdict| verdict.0)).collect()
+                    all.iter().map(|verdict| verdict.as_ref().map(|(holds, _)| *holds)).collect()
                 };
                 holds(a) == holds(b)
             }

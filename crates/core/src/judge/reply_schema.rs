@@ -147,7 +147,7 @@ impl ReplySchema {
             Self::Answer(item) => object(&item.properties()),
             Self::Answers(items) => {
                 // One shape for all criteria: what some are not asked for may be null or empty.
-                let ids: Vec<&String> = items.iter().map(|item| &item.0).collect();
+                let ids: Vec<&String> = items.iter().map(|(id, _)| id).collect();
                 let mut shapes: Vec<Value> = Vec::new();
                 for (_, item) in items {
                     let mut properties = item.properties();

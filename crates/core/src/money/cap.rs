@@ -14,7 +14,7 @@ use crate::quantity::Usd;
 pub struct Cap {
     amount: f64,
     currency: Currency,
-    /// Dollars for one of the currency.
+    /// Exchange rate: US dollars for one unit of the currency.
     rate: f64,
 }
 
@@ -97,7 +97,7 @@ impl Rates {
     }
 
     pub fn of(&self, currency: Currency) -> Option<f64> {
-        let known = || KNOWN.iter().find(|known| known.0 == currency).map(|at| at.1);
+        let known = || KNOWN.iter().find(|(known, _)| *known == currency).map(|(_, rate)| *rate);
         self.0.get(&currency).copied().or_else(known)
     }
 

@@ -1,4 +1,4 @@
-//! What judges may cost in a month, how far the money goes, and how to make it last.
+//! The monthly cap of judge costs, projected spend, and pacing.
 //!
 //! Amounts are kept in dollars; a currency is how people name them. Months are those of UTC, so that no clock
 //! change makes one longer or shorter.

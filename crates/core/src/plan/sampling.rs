@@ -58,7 +58,7 @@ pub fn pick_trace(
     expensive_from: Option<Usd>,
     pace: f64,
 ) -> SamplingDecision {
-    let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|agent| agent.0 == name));
+    let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|(agent, _)| agent == name));
     let Some((_, own)) = watched else { return SamplingDecision::NotWatched };
     if let Some(why) = filter_refusal(&monitor.filter, trace) {
         return SamplingDecision::Filtered(why);

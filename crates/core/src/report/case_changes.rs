@@ -14,6 +14,9 @@ use crate::suite::CaseOrigin;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseChange {
     pub case: String,
+    /// The name that all trials of the case share.
+    #[serde(skip)]
+    pub base: String,
     /// Where the case is written, as the later run has it.
     pub origin: Option<CaseOrigin>,
     pub direction: ChangeDirection,
@@ -203,6 +206,7 @@ impl CaseChange {
         let answers = stored_answer(before).zip(stored_answer(after));
         Self {
             case: after.case.clone(),
+            base: after.base().to_owned(),
             origin: after.origin.clone().or_else(|| before.origin.clone()),
             direction: compare_verdicts(before, after),
             rubric_changed: before.rubric != after.rubric,

@@ -1,9 +1,10 @@
-//! Pictures of runs beside each other.
+//! Charts that compare runs.
 
 use crate::chart::{Chart, Forest, ForestRow, MeasuredValue, Radar, RadarSeries};
 use crate::quantity::plural;
 use crate::run::Run;
-use crate::stats::{Comparison, Difference, estimate_run_means};
+use crate::stats::comparison::{Comparison, Difference};
+use crate::stats::summaries::estimate_run_means;
 
 /// The pass rate and each criterion, and below them the score; `None` if no case was decided by both.
 pub fn build_comparison_forest(compared: &Comparison) -> Option<Chart> {

@@ -8,7 +8,8 @@ use super::{
 use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
-use crate::stats::Comparison;
+use crate::source::is_hidden_steering;
+use crate::stats::comparison::Comparison;
 
 /// GitHub drops a page of more than a mebibyte; what tells that it was cut needs room too.
 const PAGE: usize = 1024 * 1024 - 200;
@@ -113,10 +114,10 @@ fn format_workflow_command(kind: &str, properties: &[(&str, &str)], text: &str) 
     format!("::{kind} {}::{}\n", properties.join(","), escape_command_data(text))
 }
 
-/// Line breaks as the runner wants them; no other control character has a use there.
+/// Line breaks as the runner wants them; no other control character or mark of direction has a use there.
 fn escape_command_data(text: &str) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    text.replace(char::is_control, " ")
+    text.replace(|letter: char| letter.is_control() || is_hidden_steering(letter), " ")
 }
 
 fn property(text: &str) -> String {

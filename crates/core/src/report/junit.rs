@@ -9,6 +9,7 @@ use super::outcome_text::{case_figures, collect_grader_statements, run_duration_
 use super::{RunTally, case_notes, finding, format_run_cost, reasons, short_verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
+use crate::source::is_hidden_steering;
 
 pub(super) fn render_junit_report(run: &Run) -> String {
     let tally = RunTally::of(run);
@@ -101,7 +102,8 @@ fn render_junit_output(run: &Run, result: &CaseResult) -> String {
 /// `[[` is taken apart: after it, CI systems look for files to attach, and a candidate has none to offer.
 fn escape_junit_text(text: &str) -> String {
     let text = crate::chart::escape_xml(text);
-    text.replace('\n', "&#10;")
+    text.replace(is_hidden_steering, " ")
+        .replace('\n', "&#10;")
         .replace('\r', "&#13;")
         .replace('\t', "&#9;")
         .replace("[[", "[ [")

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
-use crate::stats::Comparison;
+use crate::source::is_hidden_steering;
+use crate::stats::comparison::Comparison;
 
 pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -> String {
     let tally = RunTally::of(run);
@@ -119,7 +120,7 @@ pub(super) fn escape_markdown_text(text: &str) -> String {
                 out.push('\\');
                 out.push(letter);
             }
-            it if it.is_control() => out.push(' '),
+            it if it.is_control() || is_hidden_steering(it) => out.push(' '),
             it => out.push(it),
         }
     }

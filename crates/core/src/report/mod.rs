@@ -49,7 +49,8 @@ use std::borrow::Cow;
 
 use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
-use crate::stats::{self, Comparison};
+use crate::stats::basics;
+use crate::stats::comparison::Comparison;
 
 /// A way to write a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,8 +184,9 @@ impl RunTally {
 
     /// The share that passes of all that were decided, with where it may really lie (Wilson, 95 %).
     pub fn pass_rate(&self) -> Option<(f64, f64, f64)> {
-        let rate = stats::pass_rate(self.passed, self.passed + self.failed).ok()?;
-        Some((rate.rate, rate.interval.0, rate.interval.1))
+        let rate = basics::pass_rate(self.passed, self.passed + self.failed).ok()?;
+        let (low, high) = rate.interval;
+        Some((rate.rate, low, high))
     }
 }
 
@@ -305,7 +307,7 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
         })
         .collect();
     // What is the same for all is said once.
-    let same = 1 < grades.len() && grades.iter().all(|grade| grade.1 == grades[0].1);
+    let same = 1 < grades.len() && grades.iter().all(|(_, said)| *said == grades[0].1);
     let lines = grades.iter().take(if same { 1 } else { usize::MAX });
     let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()

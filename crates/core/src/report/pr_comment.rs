@@ -14,7 +14,8 @@ use super::{RunBaseline, RunTally, format_run_cost, reasons};
 use crate::grade::VerdictStatus;
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
-use crate::stats::WORTH_SEEING;
+use crate::source::is_hidden_steering;
+use crate::stats::comparison::WORTH_SEEING;
 
 /// GitHub refuses comments of more than 65,536 characters; what tells that it was cut needs room too.
 const MAX_COMMENT_BYTES: usize = 60_000;
@@ -49,10 +50,7 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>) {
     let RunBaseline { run: before, compared } = baseline;
     let regressions = &compared.regressions;
     let changes = list_case_changes(before, run, ChangeFilter::All);
-    let base = |change: &CaseChange| {
-        change.case.rsplit_once(" [trial ").map_or(change.case.as_str(), |it| it.0).to_owned()
-    };
-    let is_flaky = |change: &CaseChange| regressions.flaky.contains(&base(change));
+    let is_flaky = |change: &CaseChange| regressions.flaky.contains(&change.base);
     let (flaky, steady): (Vec<&CaseChange>, Vec<&CaseChange>) =
         changes.iter().partition(|change| is_flaky(change));
     let of = |wanted: ChangeDirection, changes_verdict: bool| -> Vec<&CaseChange> {
@@ -239,7 +237,8 @@ fn describe_change(change: &CaseChange) -> String {
 
 /// Text inside of an HTML element, where Markdown has no meaning, on one line; it mentions no user.
 fn escape_summary(text: &str) -> String {
-    crate::chart::escape_xml(text).replace(char::is_control, " ").replace('@', "@\u{200b}")
+    let is_hidden = |letter: char| letter.is_control() || is_hidden_steering(letter);
+    crate::chart::escape_xml(text).replace(is_hidden, " ").replace('@', "@\u{200b}")
 }
 
 fn criterion_cell(answers: &[CriterionAnswer]) -> String {

@@ -1,7 +1,7 @@
 //! Pictures of who is better.
 
 use crate::chart::{Chart, Forest, ForestRow, MatrixChart, MeasuredValue, Shade};
-use crate::stats::{Pair, Ranked, Ranking, WinRates};
+use crate::stats::ranking::{Pair, Ranked, Ranking, WinRates};
 
 /// Strengths with their intervals, in this order.
 pub fn build_strength_forest(order: &[usize], ranking: &Ranking, pairs: &[Pair]) -> Chart {

@@ -6,7 +6,7 @@ use super::markdown::escape_markdown_text;
 use super::variant_in_words;
 use crate::quantity::plural;
 use crate::run::{Regressions, UndecidedCase};
-use crate::stats::{Comparison, WORTH_SEEING};
+use crate::stats::comparison::{Comparison, WORTH_SEEING};
 
 /// Names that a line lists; more are counted.
 const MOST_NAMES: usize = 20;

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, for code scanning: a rule for each criterion, a result for each that a failed case does not meet.
 //!
-//! What could not be graded is told by the tool about itself and is no result.
+//! A case that could not be graded is a notification of the tool and no result.
 
 use serde_json::{Value as Json, json};
 

@@ -1,11 +1,8 @@
 //! Scores as the rubric's author thinks of them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use serde_json::{Value as Json, json};
-
-use crate::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
+use crate::dialect::read_canonical_rubric;
 use crate::grade::{Grade, Outcome, RubricHash, Value, VerdictStatus};
 use crate::rubric::{Criterion, CriterionKind, Display, Rubric, Scale};
 use crate::run::{CaseResult, Run};
@@ -15,22 +12,8 @@ pub type Rubrics = BTreeMap<RubricHash, Rubric>;
 
 /// The run's rubrics, read back from their canonical form; one that cannot be read is only less to show.
 pub fn parse_run_rubrics(run: &Run) -> Rubrics {
-    let read = |rubric: &Json| -> Option<Rubric> {
-        let text: std::sync::Arc<str> = json!({ "rubrics": { "it": rubric } }).to_string().into();
-        let file = Path::new("rubric.json");
-        let read = |path: &Path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) };
-        let world = ProjectEnvironment {
-            root: "".into(),
-            read: &read,
-            glob: &|_| Ok(Vec::new()),
-            variable: &|_| None,
-            variables: VariableExpansion::Kept,
-            call: &dialect::refuse_scripts,
-        };
-        let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite?;
-        suite.rubrics.get("it").map(|rubric| Rubric::clone(rubric))
-    };
-    run.rubrics.iter().filter_map(|(version, value)| Some((version.clone(), read(value)?))).collect()
+    let rubrics = run.rubrics.iter();
+    rubrics.filter_map(|(version, value)| Some((version.clone(), read_canonical_rubric(value)?))).collect()
 }
 
 /// The score on the rubric's own scale; reports show it next to the score on 0..=1.

@@ -8,6 +8,7 @@ use super::outcome_text::{
 use super::reasons;
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
+use crate::source::is_hidden_steering;
 
 pub(super) fn render_tap_report(run: &Run) -> String {
     let mut out = format!("TAP version 14\n1..{}\n# run {}\n", run.results.len(), run.id);
@@ -34,8 +35,11 @@ pub(super) fn render_tap_report(run: &Run) -> String {
 
 /// A name that is all of a line, to parsers in JavaScript too; after a last `{` they would look for tests inside it.
 fn escape_tap_name(case: &str) -> String {
-    let cannot_stand =
-        |letter: char| letter.is_control() || matches!(letter, '#' | '\\' | '\u{2028}' | '\u{2029}');
+    let cannot_stand = |letter: char| {
+        letter.is_control()
+            || is_hidden_steering(letter)
+            || matches!(letter, '#' | '\\' | '\u{2028}' | '\u{2029}')
+    };
     case.replace(cannot_stand, " ").trim_end_matches([' ', '{']).to_owned()
 }
 
@@ -72,11 +76,11 @@ fn quote_yaml_text(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let mut out = String::with_capacity(quoted.len());
     for letter in quoted.chars() {
-        match letter {
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(letter));
-            }
-            it => out.push(it),
+        let is_no_text = matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+        if is_no_text || is_hidden_steering(letter) {
+            let _ = write!(out, "\\u{:04x}", u32::from(letter));
+        } else {
+            out.push(letter);
         }
     }
     out

@@ -20,6 +20,8 @@ fn run() -> Run {
             case: case.to_owned(),
             origin: None,
             trial: None,
+            base: None,
+            parts: None,
             candidate: case.to_owned(),
             rubric: rubric.version().clone(),
             verdict: Verdict {
@@ -462,6 +464,16 @@ fn no_text_breaks_out_of_xml() {
     assert!(!junit.contains("]]>") && !junit.contains(['\u{0}', '\u{fffe}', '\u{ffff}', '\r']), "{junit}");
     assert!(!junit.contains("[[ATTACHMENT") && junit.contains("]]&gt;&lt;/system-out&gt;&amp;"), "{junit}");
     assert_eq!(junit.matches("</system-out>").count(), 1);
+}
+
+#[test]
+fn marks_of_direction_are_in_no_report_of_lines() {
+    let text = "a\u{202e}b\u{2066}c\u{9b}d\u{200f}e";
+    for format in [ReportFormat::Junit, ReportFormat::Markdown, ReportFormat::Tap, ReportFormat::Github] {
+        let report = render_report(format, &hostile(text));
+        assert!(!report.contains(crate::source::is_hidden_steering), "{format:?}: {report}");
+        assert!(report.contains("a b c"), "{format:?}: {report}");
+    }
 }
 
 #[test]

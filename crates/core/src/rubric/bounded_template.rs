@@ -118,8 +118,18 @@ pub fn render_prompt(template: &str, values: &Json) -> Result<String, String> {
     }
 }
 
+/// The names that a template takes from its values, or why it cannot be rendered.
+pub fn undeclared_names(template: &str) -> Result<Vec<String>, String> {
+    // The parser is not safe for what this refuses.
+    compile_template(template)?;
+    let environment = Environment::new();
+    let parsed = environment.template_from_str(template);
+    let names = parsed.map(|parsed| parsed.undeclared_variables(false).into_iter().collect());
+    Ok(names.unwrap_or_default())
+}
+
 /// The steps of a template, with every one that makes text replaced by one that pays for it.
-pub(super) fn compile_template(template: &str) -> Result<Instructions<'_>, String> {
+fn compile_template(template: &str) -> Result<Instructions<'_>, String> {
     if MAX_PROMPT_BYTES < template.len() {
         return Err(format!(
             "the prompt has {} bytes, and at most {MAX_PROMPT_BYTES} are allowed",

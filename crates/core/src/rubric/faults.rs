@@ -193,7 +193,7 @@ impl Examiner {
                 (criterion.polarity == Polarity::Guard, "a guard"),
                 (criterion.min_score.is_some(), "combined with a minimum score"),
             ];
-            for (_, what) in cannot_be.iter().filter(|cannot_be| cannot_be.0) {
+            for (_, what) in cannot_be.iter().filter(|(is_set, _)| *is_set) {
                 self.fault(at, "weight", RubricProblem::Penalty(criterion.id.clone(), what));
             }
         }
@@ -297,7 +297,7 @@ impl Examiner {
             }
         }
         let is_max_score = |criterion: &Criterion| matches!(&criterion.ask, CriterionKind::Check(method) if method.entry.name == "max-score");
-        for (path, criterion) in all.iter().filter(|it| is_max_score(it.1)) {
+        for (path, criterion) in all.iter().filter(|(_, criterion)| is_max_score(criterion)) {
             if 1 < path.len() {
                 let what = "inside a group; it compares by the criteria of the whole rubric";
                 self.fault(path, "check", RubricProblem::Misplaced("max-score", what));

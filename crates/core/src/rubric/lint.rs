@@ -196,7 +196,7 @@ fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mu
     }
     let points = scale.points();
     let n_described =
-        points.iter().filter(|point| criterion.levels.iter().any(|level| level.0 == **point)).count();
+        points.iter().filter(|point| criterion.levels.iter().any(|(value, _)| *value == **point)).count();
     if matches!(scale, Scale::Likert { .. })
         && n_described < points.len()
         && criterion.by != [GraderKind::Check]
@@ -240,7 +240,7 @@ fn asks_two_things(text: &str) -> bool {
 }
 
 fn lint_tree_node(id: &str, answers: &NodeAnswers, at: &[usize], advice: &mut Vec<Advice>) {
-    let targets: Vec<&AnswerTarget> = answers.targets().map(|target| target.1).collect();
+    let targets: Vec<&AnswerTarget> = answers.targets().map(|(_, target)| target).collect();
     if targets.windows(2).all(|answer_targets| answer_targets[0] == answer_targets[1]) {
         advice.push(Advice {
             at: at.to_vec(),

@@ -19,7 +19,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use bounded_template::{MAX_PROMPT_BYTES, render_prompt};
+pub use bounded_template::{MAX_PROMPT_BYTES, render_prompt, undeclared_names};
 pub use faults::{RubricFault, RubricProblem};
 pub use lint::{Advice, lint};
 pub use scale::{Choice, Display, OffScale, RANGES_TOP, Range, Scale, Value};

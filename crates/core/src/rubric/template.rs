@@ -1,8 +1,6 @@
 //! The author's own prompt: which variables it may name.
 
-use minijinja::Environment;
-
-use super::bounded_template::compile_template;
+use super::bounded_template::undeclared_names;
 use crate::diagnostic::closest;
 
 /// What a prompt may name; several words for one thing, as other tools have them.
@@ -30,18 +28,11 @@ pub const VARIABLES: [&str; 19] = [
 
 /// What is wrong with a prompt, if anything.
 pub(super) fn find_prompt_fault(text: &str) -> Option<String> {
-    if let Err(why) = compile_template(text) {
-        return Some(why);
-    }
-    let environment = Environment::new();
-    let template = environment.template_from_str(text).ok()?;
-    let mut unknown: Vec<String> = template
-        .undeclared_variables(false)
-        .into_iter()
-        .filter(|undeclared_variable| {
-            undeclared_variable != "row" && !VARIABLES.contains(&undeclared_variable.as_str())
-        })
-        .collect();
+    let mut unknown = match undeclared_names(text) {
+        Ok(names) => names,
+        Err(why) => return Some(why),
+    };
+    unknown.retain(|name| name != "row" && !VARIABLES.contains(&name.as_str()));
     unknown.sort();
     let name = unknown.first()?;
     let hint = match closest(name, &VARIABLES) {

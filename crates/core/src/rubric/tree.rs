@@ -111,7 +111,7 @@ impl Graph {
                 to_visit.extend(&edges[at]);
             }
         }
-        let unreached = self.nodes.iter().zip(&reached).filter(|node| !node.1);
+        let unreached = self.nodes.iter().zip(&reached).filter(|(_, is_reached)| !**is_reached);
         faults.extend(unreached.map(|(node, _)| GraphFault::Unreachable { node: node.id.clone() }));
         faults
     }
@@ -143,10 +143,10 @@ impl Graph {
             }
             open.pop();
             let ends_here =
-                self.nodes[at].answers.targets().any(|target| matches!(target.1, AnswerTarget::Leaf(_)));
+                self.nodes[at].answers.targets().any(|(_, target)| matches!(target, AnswerTarget::Leaf(_)));
             let below = children.iter().map(|index| counts[index]);
-            let fewest = below.clone().map(|below| below.0).min().filter(|_| !ends_here).unwrap_or(0);
-            let most = below.map(|below| below.1).max().unwrap_or(0);
+            let fewest = below.clone().map(|(fewest, _)| fewest).min().filter(|_| !ends_here).unwrap_or(0);
+            let most = below.map(|(_, most)| most).max().unwrap_or(0);
             counts.insert(at, (fewest + 1, most + 1));
         }
         counts[&index[self.root.as_str()]]
@@ -229,8 +229,8 @@ pub(super) fn find_cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
                     path.push((to, 0));
                 }
                 VisitState::OnPath => {
-                    let from = path.iter().position(|path| path.0 == to).unwrap_or(0);
-                    return Some(path[from..].iter().map(|path| path.0).chain([to]).collect());
+                    let from = path.iter().position(|(at, _)| *at == to).unwrap_or(0);
+                    return Some(path[from..].iter().map(|(at, _)| *at).chain([to]).collect());
                 }
             }
         }

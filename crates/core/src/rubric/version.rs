@@ -93,7 +93,7 @@ fn is_bare_tree(criterion: &Criterion) -> bool {
 }
 
 fn variant_word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> &'static str {
-    words.iter().find(|word| word.1 == value).map_or("", |it| it.0)
+    words.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| *word)
 }
 
 fn aggregation(aggregation: Aggregation) -> Option<&'static str> {
@@ -213,7 +213,7 @@ pub fn graph_tree(graph: &Graph) -> (&'static str, Tree) {
         let tree = match &node.answers {
             NodeAnswers::YesNo { yes, no } => tree.with("yes", target_tree(yes)).with("no", target_tree(no)),
             NodeAnswers::Choices(choices) => {
-                let labels: Vec<&String> = choices.iter().map(|choice| &choice.0).collect();
+                let labels: Vec<&String> = choices.iter().map(|(label, _)| label).collect();
                 let branches = choices.iter().map(|(label, to)| (label.clone(), target_tree(to))).collect();
                 tree.with("choices", Tree::List(labels.into_iter().map(Tree::from).collect()))
                     .with("branches", Tree::Map(branches))
@@ -275,8 +275,8 @@ fn compare_trees(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<RubricEdi
     match (old, new) {
         _ if old == new => {}
         (Tree::Map(a), Tree::Map(b)) => {
-            let mut keys: Vec<&String> = a.iter().map(|a| &a.0).collect();
-            keys.extend(b.iter().map(|b| &b.0).filter(|key| old.get(key).is_none()));
+            let mut keys: Vec<&String> = a.iter().map(|(key, _)| key).collect();
+            keys.extend(b.iter().map(|(key, _)| key).filter(|key| old.get(key).is_none()));
             for key in keys {
                 let path = join_key_path(path, key);
                 match (old.get(key), new.get(key)) {

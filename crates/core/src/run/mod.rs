@@ -3,6 +3,7 @@
 mod packed;
 mod provenance;
 mod summary;
+mod trial_name;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,11 +16,12 @@ use serde::{Deserialize, Serialize};
 pub use self::packed::Packed;
 pub use self::provenance::RunProvenance;
 pub use self::summary::{NotGraded, NotGradedReason, Regressions, RunSummary, StatusChange, UndecidedCase};
+pub use self::trial_name::{cut_trial_name, name_trial};
 
 use crate::candidate::JudgeInput;
 use crate::grade::{Grade, PanelVerdict, RubricHash, Spend, Time, Verdict};
 use crate::rubric::PASS_MARK;
-use crate::suite::CaseOrigin;
+use crate::suite::{CaseNameParts, CaseOrigin};
 
 /// A run with everything needed to report on it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -116,6 +118,12 @@ pub struct CaseResult {
     /// Which of several trials this is, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u32>,
+    /// The name that all trials of the case share; absent if the case has one trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// Parts of the name; absent if the name is as it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<CaseNameParts>,
     /// Id of the graded candidate, as in its grades.
     pub candidate: String,
     /// Hash of the rubric: a key of `rubrics` in the run.
@@ -143,8 +151,12 @@ pub struct CaseResult {
 impl CaseResult {
     /// The name that all trials of one case share.
     pub fn base(&self) -> &str {
-        let cut = self.trial.and_then(|_| self.case.rsplit_once(" [trial "));
-        cut.map_or(self.case.as_str(), |it| it.0)
+        match (&self.base, self.trial) {
+            (Some(base), _) => base,
+            // Earlier versions wrote the number of the trial, but not the name without it.
+            (None, Some(_)) => cut_trial_name(&self.case),
+            (None, None) => &self.case,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the results of a run come to, for readers who do not want to add them up: above all, what nobody graded.
+//! Totals of the results of a run, above all of the cases that have no grade.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Decides what a rubric says about a candidate, given an answer to each of its questions.
 //!
-//! Gates come first: one failed gate fails the candidate whatever its score, and one that nobody could decide
+//! Gates come first: one failed gate fails the candidate whatever its score, and one that could not be decided
 //! keeps it from passing.
-//! A grader that broke never becomes a number.
+//! A grader that failed never becomes a number.
 
 mod contribution;
 mod native_mean;
@@ -647,7 +647,7 @@ fn chosen_branch<'g>(answers: &'g NodeAnswers, outcome: &Outcome) -> Option<(&'g
         }
         (NodeAnswers::Choices(choices), Outcome::Scored { value, .. }) => choices
             .iter()
-            .find(|choice| choice.0 == value.to_string())
+            .find(|(label, _)| *label == value.to_string())
             .map(|(label, target)| (label.as_str(), target)),
         _ => None,
     }

@@ -377,7 +377,7 @@ fn panels_keep_gates() {
         check_panel("a required, b x99", &members, combine(aggregate), Fail);
     }
     check_panel("a required, b x99", &["0 1", "1 1", "1 1"], combine(Aggregate::Mean), Pass);
-    // An even split of gates is no pass unless told so.
+    // By default, an even split of gates is no pass.
     check_panel("a required, b x99", &["0 1", "1 1"], combine(Aggregate::Mean), Fail);
 }
 

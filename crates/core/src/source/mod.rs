@@ -1,7 +1,7 @@
 //! Text of users' files as trees that remember where everything stood.
 //!
 //! YAML and JSON become the same [`SourceNode`]s.
-//! A scalar keeps the text it was written as; what `yes` or `1.10` means is decided by whoever asks.
+//! A scalar keeps the text it was written as; what `yes` or `1.10` means is decided by the caller.
 
 mod node;
 mod write;
@@ -49,7 +49,7 @@ pub struct SourcePosition {
 
 impl Sources {
     pub fn add(&mut self, path: impl Into<PathBuf>, text: Arc<str>) -> FileId {
-        let breaks = text.bytes().enumerate().filter(|byte| byte.1 == b'\n').map(|byte| byte.0 as u32 + 1);
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
         let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() as u32 } else { 0 };
         let lines = std::iter::once(first).chain(breaks).collect();
         self.files.push(SourceFile { path: path.into(), text, lines });

@@ -113,6 +113,15 @@ impl SourceNode {
         self.map()?.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
+    /// Bytes of all texts in it, keys aside.
+    pub fn n_text_bytes(&self) -> usize {
+        match &self.shape {
+            NodeShape::Scalar(scalar) => scalar.text.len(),
+            NodeShape::List(items) => items.iter().map(Self::n_text_bytes).sum(),
+            NodeShape::Map(entries) => entries.iter().map(|entry| entry.value.n_text_bytes()).sum(),
+        }
+    }
+
     /// What this is, for "expected a list, found …".
     pub fn describe(&self) -> Cow<'static, str> {
         match &self.shape {

@@ -56,7 +56,7 @@ impl Tree {
 
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(entries) = self else { return None };
-        entries.iter().find(|entry| entry.0 == key).map(|at| &at.1)
+        entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
     pub fn as_text(&self) -> Option<&str> {

@@ -5,22 +5,22 @@
 
 // Only tests are here.
 #[cfg(test)]
-use super::agreement::gwet_ac;
-use super::alpha::alpha_with_interval;
-use super::bounded::{Cluster, difference_interval, mean_interval};
-use super::correlation::{kendall, pearson, spearman};
-use super::estimators::{EstimatedQuantity, LabelledScores, compare_estimators};
-use super::icc::{Design, IccUnit, icc};
-use super::kappa::{KappaWeights, cohen_with_interval, fleiss_with_interval};
-use super::proportion::pass_rate;
-use super::rank::{BradleyTerryModel, Pair, Preferred, fit_bradley_terry};
-use super::ratings::{Level, Ratings};
-use super::resample::Chance;
-use super::sample::{SampledStratum, estimate_stratified_mean, hajek};
-use super::sequence::{Sequence, SequenceBound};
-use super::traffic::{
+use super::agreement::alpha::alpha_with_interval;
+use super::agreement::icc::{Design, IccUnit, icc};
+use super::agreement::kappa::{KappaWeights, cohen_with_interval, fleiss_with_interval};
+use super::agreement::measure_agreement::gwet_ac;
+use super::agreement::ratings::{Level, Ratings};
+use super::basics::bounded::{Cluster, difference_interval, mean_interval};
+use super::basics::correlation::{kendall, pearson, spearman};
+use super::basics::proportion::pass_rate;
+use super::basics::resample::Chance;
+use super::monitoring::sequence::{Sequence, SequenceBound};
+use super::monitoring::traffic::{
     LabelledTrace, TrafficSums, WeightedScoreSums, correct_traffic_mean, estimate_traffic_mean,
 };
+use super::ranking::rank::{BradleyTerryModel, Pair, Preferred, fit_bradley_terry};
+use super::sampling::estimators::{EstimatedQuantity, LabelledScores, compare_estimators};
+use super::sampling::sample::{SampledStratum, estimate_stratified_mean, hajek};
 
 /// An interval and the truth that it should hold; no interval where none is given.
 type Tried = (Option<(f64, f64)>, f64);

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{DataRow, ShowCondition};
+use crate::quantity::plural;
 use crate::rubric::Rubric;
 
 /// What people are asked to do, and with which data.
@@ -20,6 +23,10 @@ pub struct AnnotationTask {
     pub text_key: Option<String>,
     /// How an item is drawn, as the file says it.
     pub display: Map<String, Value>,
+    /// Words that are marked in the texts of items.
+    pub keywords: Vec<Keyword>,
+    /// A file with more of them.
+    pub keyword_file: Option<KeywordFile>,
     pub schemes: Vec<Scheme>,
     pub allow_back_navigation: bool,
     pub show_criteria_descriptions: bool,
@@ -43,6 +50,31 @@ pub struct AnnotationTask {
     pub crowd: bool,
     pub output_path: Option<String>,
     pub output_format: Option<String>,
+}
+
+impl AnnotationTask {
+    /// The words that are marked, those of the file included.
+    pub fn list_keywords(&self) -> impl Iterator<Item = &Keyword> {
+        let of_file = self.keyword_file.iter().flat_map(|file| &file.keywords);
+        self.keywords.iter().chain(of_file)
+    }
+}
+
+/// A word or phrase that is marked in the texts of items.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Keyword {
+    /// Word or phrase, found as whole words in any case. `*` stands for further letters and digits.
+    pub word: String,
+    /// What the word stands for; absent if there is no label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// A file of words that are marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeywordFile {
+    pub path: String,
+    pub keywords: Vec<Keyword>,
 }
 
 /// Order in which an annotator gets items.
@@ -117,11 +149,49 @@ pub enum SchemeKind {
         labels: Vec<String>,
         dropdown: bool,
         many: bool,
+        /// Of the number of chosen labels.
+        limits: AnswerLimits,
     },
     Text {
         multiline: bool,
         placeholder: Option<String>,
+        /// Of the number of characters, without white space at both ends.
+        limits: AnswerLimits,
     },
+}
+
+/// Smallest and largest number of labels or characters in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerLimits {
+    /// Smallest number; absent if there is no lower limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<u32>,
+    /// Largest number; absent if there is no upper limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
+}
+
+impl AnswerLimits {
+    /// Whether every number is allowed.
+    pub fn is_unlimited(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Why an answer with `n` labels or characters is refused; `None` if it is allowed.
+    pub fn find_violation(&self, n: usize, unit: &str) -> Option<String> {
+        let (min, max) = (self.min.map(|min| min as usize), self.max.map(|max| max as usize));
+        if min.is_none_or(|min| min <= n) && max.is_none_or(|max| n <= max) {
+            return None;
+        }
+        let allowed = match (min, max) {
+            (Some(min), Some(max)) if min == max => format!("exactly {}", plural(min, unit)),
+            (Some(min), Some(max)) => format!("{min} to {}", plural(max, unit)),
+            (Some(min), None) => format!("at least {}", plural(min, unit)),
+            (None, Some(max)) => format!("at most {}", plural(max, unit)),
+            (None, None) => return None,
+        };
+        Some(format!("{allowed} expected, {n} given"))
+    }
 }
 
 /// An overall rating in addition to those of the criteria; not part of the weighted score.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::row_template::rubric_templates;
-use super::{Case, CaseMatrix, CaseOrigin, CompactRow, DataRow, Judge, MatrixPrompt, Unfilled, fill};
+use super::{
+    Case, CaseMatrix, CaseNameParts, CaseOrigin, CompactRow, DataRow, Judge, MatrixPrompt, Unfilled, fill,
+};
 use crate::candidate::TraceSource;
 use crate::template::try_for_each_text;
 
@@ -115,6 +117,13 @@ pub struct CaseInstance {
     model: Option<usize>,
 }
 
+/// A case with everything filled in, and the parts of its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedInstance {
+    pub case: Case,
+    pub parts: CaseNameParts,
+}
+
 /// The row of a case.
 #[derive(Debug, Clone)]
 struct InstanceRow {
@@ -140,26 +149,30 @@ impl CaseInstance {
 
     /// The case with everything filled in.
     pub fn case(&self) -> Result<Case, Unfilled> {
+        self.fill_named().map(|named| named.case)
+    }
+
+    /// The case with everything filled in, and the parts of its name.
+    pub fn fill_named(&self) -> Result<NamedInstance, Unfilled> {
         let mut case = self.template.fill_from_row(self.row().as_ref())?;
-        if let Some(row) = &self.row {
-            case.name = format!("{} [row {}]", case.name, row.at + 1);
-        }
+        let row = self.row_number().map(|row| u32::try_from(row).unwrap_or(u32::MAX));
+        let mut variant = Vec::new();
         if let Some(at) = self.prompt {
             let MatrixPrompt { label, text } = case.matrix.prompts.swap_remove(at);
             case.candidate.set_prompt(text);
             let name = label.clone().unwrap_or_else(|| format!("prompt {}", at + 1));
-            case.name = format!("{} [{name}]", case.name);
+            variant.push(name);
             let shown = label.map_or_else(|| Value::from(at + 1), Value::from);
             case.metadata.entry("prompt").or_insert(shown);
         }
         let several = 1 < case.targets.len();
         case.targets = self.target.map(|at| case.targets.swap_remove(at)).into_iter().collect();
         if let Some(target) = case.targets.first().filter(|_| several) {
-            case.name = format!("{} [{}]", case.name, target.name());
+            variant.push(target.name().to_owned());
         }
         if let Some(at) = self.model {
             let model = case.matrix.models.swap_remove(at);
-            case.name = format!("{} [{model}]", case.name);
+            variant.push(model.clone());
             // A live run without a model of its own is the judge's.
             if case.server.is_some() {
                 case.agent.model.get_or_insert_with(|| model.clone());
@@ -167,7 +180,9 @@ impl CaseInstance {
             case.judge.model = Some(model);
         }
         case.matrix = CaseMatrix::default();
-        Ok(case)
+        let parts = CaseNameParts { written: case.name, row, variant };
+        case.name = parts.join();
+        Ok(NamedInstance { case, parts })
     }
 
     /// What does not change from row to row: rubric, judge, labels, limits.

@@ -1,5 +1,7 @@
 //! Who judges, and how.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,6 +25,9 @@ pub struct Judge {
     pub escalate: Option<Escalate>,
     /// What its scores mean to people: files that `jurist calibrate` wrote, each about one criterion.
     pub calibrations: Vec<(String, Value)>,
+    /// Judges that answer single criteria in its place, by the id of the criterion; each is one model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub criteria: BTreeMap<String, Judge>,
 }
 
 /// A second opinion where the first is unsure.
@@ -59,7 +64,15 @@ impl Judge {
             } else {
                 self.calibrations.clone()
             },
+            criteria: if self.criteria.is_empty() { &default.criteria } else { &self.criteria }.clone(),
         }
+    }
+
+    /// The names of all models that may be asked.
+    pub fn models(&self) -> impl Iterator<Item = &String> {
+        let of_criteria = self.criteria.values().filter_map(|judge| judge.model.as_ref());
+        let stronger = self.escalate.as_ref().map(|escalate| &escalate.to);
+        self.model.iter().chain(&self.panel).chain(stronger).chain(of_criteria)
     }
 }
 

@@ -20,10 +20,10 @@ use serde_json::{Map, Value};
 
 pub use alert_rule::{AlertCondition, AlertMetric, AlertRule, LimitDirection};
 pub use annotation::{
-    AnnotationTask, ItemOrder, KnownItem, KnownItemPurpose, Notes, Overall, Scheme, SchemeKind,
-    StepErrorCategory, StepErrorSeverity, Trajectory,
+    AnnotationTask, AnswerLimits, ItemOrder, Keyword, KeywordFile, KnownItem, KnownItemPurpose, Notes,
+    Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory,
 };
-pub use case_instance::CaseInstance;
+pub use case_instance::{CaseInstance, NamedInstance};
 pub use data_rows::{CompactRow, Data, DataRow, RowFile, RowStorage};
 pub use judge_settings::{Aggregate, Calls, Escalate, Judge, Jury, TieBreak};
 pub use monitor::{AgentOverride, AlertLimits, Expensive, Monitor, MonitorBudget, MonitorFilter, Pacing};
@@ -37,7 +37,8 @@ pub use workspace::{SetupProgram, Workspace};
 use crate::candidate::Candidate;
 use crate::rubric::Rubric;
 
-/// What one file, with all that it refers to, asks for. The same whatever dialect it was written in.
+/// What one file, with all that it refers to, asks for. The same whatever dialect it was written in, but for the name of
+/// the tool that the file is for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Suite {
     pub name: Option<String>,
@@ -53,6 +54,8 @@ pub struct Suite {
     pub cases: Vec<Case>,
     pub monitors: Vec<Monitor>,
     pub annotation: Option<AnnotationTask>,
+    /// The tool whose providers the file names, if it is another one; messages name it.
+    pub other_tool: Option<&'static str>,
 }
 
 /// One candidate to grade with one rubric; a template for several where it has rows or a matrix.
@@ -106,6 +109,29 @@ impl CaseOrigin {
         if let Ok(short) = std::path::Path::new(&self.file).strip_prefix(folder) {
             self.file = short.display().to_string();
         }
+    }
+}
+
+/// Parts of the name of a case that has rows, prompts, targets, models or trials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaseNameParts {
+    /// The name that is written, with the fields of the row.
+    pub written: String,
+    /// Row of the data, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
+    /// Prompt, target and model, as far as the case has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<String>,
+}
+
+impl CaseNameParts {
+    /// The name that all trials share.
+    pub fn join(&self) -> String {
+        let row = self.row.map(|row| format!(" [row {row}]"));
+        let variant = self.variant.iter().map(|part| format!(" [{part}]"));
+        std::iter::once(self.written.clone()).chain(row).chain(variant).collect()
     }
 }
 
@@ -179,6 +205,9 @@ pub struct AgentSettings {
     pub tool_timeout: Option<f64>,
     /// Code that changes what it answers before that is graded.
     pub transform: Option<String>,
+    /// Code that finds the documents on which an answer is based, in the answer and its metadata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_transform: Option<String>,
 }
 
 impl AgentSettings {
@@ -193,6 +222,7 @@ impl AgentSettings {
             timeout: self.timeout.or(default.timeout),
             tool_timeout: self.tool_timeout.or(default.tool_timeout),
             transform: self.transform.clone().or_else(|| default.transform.clone()),
+            context_transform: self.context_transform.clone().or_else(|| default.context_transform.clone()),
         }
     }
 }

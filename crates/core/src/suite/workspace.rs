@@ -1,5 +1,7 @@
 //! The files that an agent works on, and the programs that prepare them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::template;
@@ -16,12 +18,18 @@ pub struct Workspace {
 }
 
 /// A program that prepares the copy of a workspace before the agent starts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct SetupProgram {
     /// The program and its arguments, in which [`Self::WORKSPACE`] and [`Self::SUITE`] stand for folders.
     pub command: Vec<String>,
+    /// A function that the JavaScript file in `command` exports. It is called instead of a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
     /// Where it starts, seen from the folder of the suite; by default in the copy.
     pub cwd: Option<String>,
+    /// Variables of its environment. Values may hold `{{ env.X }}`, which is filled in when it is started, not before.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
     /// In seconds.
     pub timeout: Option<f64>,
 }
@@ -45,6 +53,9 @@ impl SetupProgram {
     pub fn describe(&self) -> String {
         // Paths as a person would write them in the suite.
         let line = self.command.join(" ").replace(&format!("{}/", Self::SUITE), "");
-        format!("the setup program `{line}`")
+        match &self.function {
+            Some(function) => format!("the function `{function}` of `{line}`"),
+            None => format!("the setup program `{line}`"),
+        }
     }
 }

@@ -18,6 +18,9 @@ const MAX_ANCHORED: usize = 1_000_000;
 /// How many nodes aliases may add to a file in all.
 const MAX_ALIAS_NODES: usize = 100_000;
 
+/// A text counts as one node more for each so many bytes, since every alias copies it.
+const BYTES_PER_NODE: usize = 256;
+
 pub(super) fn parse_yaml(text: &str, file: FileId, found: &mut Diagnostics) -> Option<SourceNode> {
     let text = &*separate_comments(text);
     let reader = YamlReader {
@@ -144,10 +147,11 @@ impl YamlReader<'_> {
                 Event::Scalar(text, style, anchor, tag) => {
                     let plain = style == ScalarStyle::Plain && !self.is_text_tag(tag.as_deref(), span);
                     let scalar = Scalar { text: text.into_owned(), plain };
+                    let n_nodes = 1 + scalar.text.len() / BYTES_PER_NODE;
                     self.complete(
                         SourceNode { span: self.trim(span), shape: NodeShape::Scalar(scalar) },
                         anchor,
-                        1,
+                        n_nodes,
                     );
                 }
                 Event::SequenceStart(anchor, tag) => {
@@ -258,7 +262,10 @@ impl YamlReader<'_> {
             self.found.push(
                 Diagnostic::error(Code::TooLarge, span, "aliases blow this file up")
                     .label("too much is repeated here")
-                    .note(format!("aliases may add {MAX_ALIAS_NODES} values to a file")),
+                    .note(format!(
+                        "aliases may add {MAX_ALIAS_NODES} values to a file; a long text counts once for each \
+                         {BYTES_PER_NODE} bytes"
+                    )),
             );
             return None;
         }
@@ -363,7 +370,7 @@ fn yaml_help(info: &str) -> Option<&'static str> {
         ("unexpected character", "text that starts with a special character needs quotes around it"),
         ("quoted scalar", "a quote may not be closed"),
     ];
-    causes.iter().find(|cause| info.contains(cause.0)).map(|at| at.1)
+    causes.iter().find(|(words, _)| info.contains(*words)).map(|(_, help)| *help)
 }
 
 fn read_key(

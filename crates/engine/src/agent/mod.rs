@@ -229,6 +229,9 @@ impl Agents {
             let changed = self.transform_response(&transforms, &case.candidate, response).await?;
             produced.response = Some(changed);
         }
+        if let Some(code) = &case.agent.context_transform {
+            produced.context = self.extract_context(code, &case.candidate, &produced).await?;
+        }
         if let Some(folder) = &folder {
             let own = produced.diff.take().unwrap_or_default();
             produced.diff = Some(folder.diff().await? + &own);
@@ -292,6 +295,9 @@ impl Agents {
         let allow = |what: String| require_permission(self.allow_commands, what);
         if !transforms_of(case).is_empty() {
             allow("the JavaScript or Python code of `transform`".to_owned())?;
+        }
+        if case.agent.context_transform.is_some() {
+            allow("the JavaScript or Python code of `contextTransform`".to_owned())?;
         }
         let has_turns = case.candidate.messages.iter().any(conversation::is_open_answer);
         if has_turns && !matches!(runner, Runner::Model(_)) {

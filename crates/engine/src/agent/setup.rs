@@ -8,12 +8,15 @@ use serde_json::json;
 use tokio::process::Command;
 
 use super::process::describe_program_failure;
-use super::{AgentRunError, TrialIdentity, prompt_text};
+use super::{AgentRunError, TrialIdentity, prompt_text, with_environment};
 use crate::environment::harmless_variables;
 use crate::program::run_program;
 
 /// Seconds for one program, unless the file says otherwise.
 const SETUP_TIMEOUT: f64 = 300.0;
+
+/// Calls a function that a JavaScript file exports.
+const CALL_FUNCTION: &str = include_str!("call_function.mjs");
 
 /// The folders that a setup program knows.
 pub(super) struct SetupFolders<'a> {
@@ -48,7 +51,11 @@ impl SetupFolders<'_> {
         let what = program.describe();
         let (workspace, suite) = (self.workspace.to_string_lossy(), self.suite.to_string_lossy());
         let fill = |text: &String| SetupProgram::fill_folders(text, &workspace, &suite);
-        let words: Vec<String> = program.command.iter().map(fill).collect();
+        let mut words: Vec<String> = program.command.iter().map(fill).collect();
+        if let Some(function) = &program.function {
+            let call = ["node", "--input-type=module", "-e", CALL_FUNCTION, "--"];
+            words = call.into_iter().map(str::to_owned).chain(words).chain([function.clone()]).collect();
+        }
         let [name, arguments @ ..] = words.as_slice() else {
             return Err(AgentRunError::unreachable(format!("{what} is empty")));
         };
@@ -60,6 +67,9 @@ impl SetupFolders<'_> {
         let is_path = Path::new(name).components().count() != 1 || name.starts_with('.');
         let mut process = if is_path { Command::new(folder.join(name)) } else { Command::new(name) };
         process.args(arguments).current_dir(&folder).env_clear().envs(harmless_variables());
+        for (name, value) in &program.env {
+            process.env(name, with_environment(value)?);
+        }
         process.env("JURIST_WORKSPACE", self.workspace).env("AGENTV_ENVIRONMENT_WORKDIR", self.workspace);
         let time = Duration::from_secs_f64(program.timeout.unwrap_or(SETUP_TIMEOUT));
         let done = run_program(process, Some(input.as_bytes()), time).await;

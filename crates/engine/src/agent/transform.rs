@@ -9,8 +9,11 @@ use jurist_core::grade::Failure;
 use jurist_core::suite::Case;
 use serde_json::{Value as Json, json};
 
-use super::{AgentRunError, Agents};
+use super::{AgentOutput, AgentRunError, Agents, truncate_text};
 use crate::load_script::run_script;
+
+/// Bytes of a wrong value that an error shows.
+const MAX_SHOWN_BYTES: usize = 300;
 
 /// The code of a case's target and of its agent, in the order in which it is run.
 pub(super) fn transforms_of(case: &Case) -> Vec<&str> {
@@ -40,31 +43,62 @@ impl Agents {
         let mut output = read_call_list(&response).unwrap_or(Json::String(response));
         for code in transforms {
             let context = json!({ "vars": candidate.vars, "prompt": { "raw": candidate.input } });
-            let (code, arguments) = ((*code).to_owned(), vec![output, context]);
-            let file = match code.strip_prefix("file://") {
-                Some(reference) => Some(self.find_script(reference)?),
-                None => None,
-            };
-            let folder = self.project.folder.clone();
-            let running = tokio::task::spawn_blocking(move || {
-                let source = match &file {
-                    Some(ScriptFunction { path, function }) => {
-                        ScriptSource::File { path, function: function.as_deref(), usual: "get_transform" }
-                    }
-                    None => ScriptSource::JavaScript(&code),
-                };
-                run_script(&ScriptCall { source, arguments: &arguments }, &folder)
-            });
-            let broken = |why: String| {
-                AgentRunError::Failed(Failure::Crashed, format!("the transform of its answer failed: {why}"))
-            };
-            output = running.await.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
+            output = self.run_transform(code, vec![output, context]).await?;
         }
         Ok(match output {
             Json::String(text) => text,
             Json::Null => String::new(),
             other => other.to_string(),
         })
+    }
+
+    /// The documents that the code of a case finds in an answer and its metadata.
+    pub(super) async fn extract_context(
+        &self,
+        code: &str,
+        candidate: &Candidate,
+        produced: &AgentOutput,
+    ) -> Result<Vec<String>, AgentRunError> {
+        let response = produced.response.clone().unwrap_or_default();
+        let output = read_call_list(&response).unwrap_or(Json::String(response));
+        let context = json!({
+            "vars": candidate.vars,
+            "prompt": { "raw": candidate.input },
+            "metadata": produced.metadata,
+        });
+        let document = |value: Json| match value {
+            Json::String(text) => Ok(text),
+            other => {
+                let detail = format!("the context must be text or a list of texts, and not {other}");
+                Err(AgentRunError::Failed(Failure::Crashed, truncate_text(&detail, MAX_SHOWN_BYTES)))
+            }
+        };
+        match self.run_transform(code, vec![output, context]).await? {
+            Json::Array(items) => items.into_iter().map(document).collect(),
+            one => Ok(vec![document(one)?]),
+        }
+    }
+
+    async fn run_transform(&self, code: &str, arguments: Vec<Json>) -> Result<Json, AgentRunError> {
+        let code = code.to_owned();
+        let file = match code.strip_prefix("file://") {
+            Some(reference) => Some(self.find_script(reference)?),
+            None => None,
+        };
+        let folder = self.project.folder.clone();
+        let running = tokio::task::spawn_blocking(move || {
+            let source = match &file {
+                Some(ScriptFunction { path, function }) => {
+                    ScriptSource::File { path, function: function.as_deref(), usual: "get_transform" }
+                }
+                None => ScriptSource::JavaScript(&code),
+            };
+            run_script(&ScriptCall { source, arguments: &arguments }, &folder)
+        });
+        let broken = |why: String| {
+            AgentRunError::Failed(Failure::Crashed, format!("the transform of its answer failed: {why}"))
+        };
+        running.await.map_err(|error| broken(error.to_string()))?.map_err(broken)
     }
 
     fn find_script(&self, reference: &str) -> Result<ScriptFunction, AgentRunError> {

@@ -56,6 +56,10 @@ impl Tries {
     pub fn is_used_up(&self) -> bool {
         self.0 == 0
     }
+
+    fn count_one(&mut self) {
+        self.0 = self.0.saturating_sub(1);
+    }
 }
 
 /// A reply with its attempts and cost.
@@ -302,7 +306,7 @@ impl ModelClient {
             // After two timeouts a third is likely, and each one takes the full time limit of a call.
             let hangs = error.kind == ModelErrorKind::Timeout
                 && attempts.iter().any(|attempt: &Attempt| attempt.failure == Failure::Timeout);
-            let is_over = tries.0 == 0 || hangs || LONGEST_WAIT < wait || breaker.is_settled();
+            let is_over = tries.is_used_up() || hangs || LONGEST_WAIT < wait || breaker.is_settled();
             if !error.is_passing() || is_over {
                 return Err(CallFailure { error, attempts, spend });
             }
@@ -335,7 +339,7 @@ impl ModelClient {
         let permit = gate.enter(&line.name, usage.input / 4).await?;
         // Reserved directly before the call, so that an open reservation always belongs to a call in progress.
         let held = self.reserve_shared_budget(line, most).await?;
-        tries.0 = tries.0.saturating_sub(1);
+        tries.count_one();
         self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
         let result = line

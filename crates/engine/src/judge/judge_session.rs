@@ -11,12 +11,12 @@ use jurist_core::judge::{
 };
 use jurist_core::rubric::{Criterion, CriterionKind, EvidenceMissing, Question, Value};
 use jurist_core::score::{self, QuestionAnswer, QuoteStatus};
-use jurist_core::stats::Mapping;
+use jurist_core::stats::calibration::Mapping;
 use jurist_core::suite::Calls;
 
 use super::converse::{JudgeConversation, JudgeQuestionError, QuestionLog, ReplyTurn, ask_with_repair};
 use super::opinion::{AnsweredQuestion, JudgeAnswers, WAITS, answer_with_outcome, to_score_answer};
-use super::{CheckPrograms, JudgeCase, JudgeModel};
+use super::{CheckPrograms, JudgeCase, JudgeModel, JudgeSeat};
 use crate::call::{ModelClient, Tries};
 use crate::embed::Embedders;
 
@@ -30,7 +30,7 @@ const WORTH_CACHING: usize = 8_000;
 /// State of one judge's work on one candidate.
 pub(super) struct JudgeSession<'a> {
     pub(super) caller: &'a ModelClient,
-    pub(super) member: &'a JudgeModel,
+    pub(super) seat: JudgeSeat<'a>,
     pub(super) case: JudgeCase<'a>,
     pub(super) prompter: &'a Prompter<'a>,
     pub(super) calls: Calls,
@@ -116,8 +116,13 @@ impl JudgeSession<'_> {
             all.extend(each(rest).await);
             return all.into_iter().collect();
         }
-        let mut all = self.ask_together(questions, &together).await?;
-        let rest = open.iter().filter(|open| !together.contains(open));
+        let mut groups = self.group_by_judge(questions, &together);
+        groups.retain(|group| 1 < group.len());
+        let mut all = Vec::new();
+        for answers in join_all(groups.iter().map(|group| self.ask_together(questions, group))).await {
+            all.extend(answers?);
+        }
+        let rest = open.iter().filter(|open| !groups.iter().any(|group| group.contains(open)));
         let each = rest.map(|&place| async move {
             Ok(PlacedAnswer { place, answer: self.ask(&questions[place]).await? })
         });
@@ -125,8 +130,25 @@ impl JudgeSession<'_> {
         Ok(all)
     }
 
-    /// Asks about all criteria in one call. Criteria without a usable answer are asked about again, together, as long
-    /// as each round brings new answers.
+    /// Questions that the same judge answers.
+    fn group_by_judge(&self, questions: &[Question<'_>], places: &[usize]) -> Vec<Vec<usize>> {
+        let judge_of = |place: usize| self.seat.judge_of(questions[place].criterion);
+        let is_same = |one: &JudgeModel, other: &JudgeModel| {
+            (&one.line.name, &one.line.address, one.temperature)
+                == (&other.line.name, &other.line.address, other.temperature)
+        };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for &place in places {
+            match groups.iter_mut().find(|group| is_same(judge_of(group[0]), judge_of(place))) {
+                Some(group) => group.push(place),
+                None => groups.push(vec![place]),
+            }
+        }
+        groups
+    }
+
+    /// Asks one judge about several criteria in one call. Criteria without a usable answer are asked about again,
+    /// together, as long as each round brings new answers.
     ///
     /// All rounds share one limit of attempts, so that the cost of a malfunctioning judge does not grow with the number
     /// of criteria.
@@ -148,7 +170,8 @@ impl JudgeSession<'_> {
             let about: Vec<&Question<'_>> = open.iter().map(|at| &questions[*at]).collect();
             let criteria: Vec<&Criterion> = about.iter().map(|question| question.criterion).collect();
             let asked = self.prompter.criteria(self.case.rubric, &criteria)?;
-            let JudgeConversation { reply, log } = self.converse(&about, &asked, &mut tries).await;
+            let judge = self.seat.judge_of(criteria[0]);
+            let JudgeConversation { reply, log } = self.converse(judge, &about, &asked, &mut tries).await;
             took.add(log);
             let said = match reply {
                 Ok(JudgeReply::Answers(said)) => said,
@@ -232,11 +255,12 @@ impl JudgeSession<'_> {
                 QuestionLog { spend: it.spend, exchanges: it.exchanges.clone(), ..QuestionLog::default() };
             return Ok(AnsweredQuestion { took, ..answer_with_outcome(it.outcome.clone(), &it.reason) });
         }
+        let judge = self.seat.judge_of(criterion);
         match (&criterion.ask, question.node) {
             (_, Some(node)) => {
                 let asked = self.prompter.node(node)?;
                 let JudgeConversation { reply, log: took } =
-                    self.converse(&[], &asked, &mut Tries::default()).await;
+                    self.converse(judge, &[], &asked, &mut Tries::default()).await;
                 Ok(match reply {
                     Ok(JudgeReply::Choice { label, reason }) => {
                         let value = Value::Text(label);
@@ -257,7 +281,7 @@ impl JudgeSession<'_> {
                 })
             }
             (CriterionKind::Recipe(method), None) => {
-                self.run_recipe(&Recipe { method, prompter: self.prompter }).await
+                self.run_recipe(judge, &Recipe { method, prompter: self.prompter }).await
             }
             _ => self.ask_alone(question, &mut Tries::default()).await,
         }
@@ -270,7 +294,8 @@ impl JudgeSession<'_> {
         tries: &mut Tries,
     ) -> Result<AnsweredQuestion, JudgePromptError> {
         let asked = self.prompter.criterion(self.case.rubric, question.criterion)?;
-        let JudgeConversation { reply, log: took } = self.converse(&[question], &asked, tries).await;
+        let judge = self.seat.judge_of(question.criterion);
+        let JudgeConversation { reply, log: took } = self.converse(judge, &[question], &asked, tries).await;
         Ok(match reply {
             Ok(JudgeReply::Answer(answer)) => {
                 self.answer_from_reply(question, &answer, took, &asked.prompt.template)
@@ -282,7 +307,11 @@ impl JudgeSession<'_> {
         })
     }
 
-    async fn run_recipe(&self, recipe: &Recipe<'_>) -> Result<AnsweredQuestion, JudgePromptError> {
+    async fn run_recipe(
+        &self,
+        judge: &JudgeModel,
+        recipe: &Recipe<'_>,
+    ) -> Result<AnsweredQuestion, JudgePromptError> {
         let (mut replies, mut took, mut template) = (Vec::new(), QuestionLog::default(), String::new());
         loop {
             match recipe.next(&replies)? {
@@ -290,7 +319,7 @@ impl JudgeSession<'_> {
                 RecipeAction::Ask(asked) => {
                     template.clone_from(&asked.prompt.template);
                     let JudgeConversation { reply, log } =
-                        self.converse(&[], &asked, &mut Tries::default()).await;
+                        self.converse(judge, &[], &asked, &mut Tries::default()).await;
                     took.add(log);
                     match reply {
                         Ok(reply) => replies.push(reply),
@@ -417,6 +446,7 @@ impl JudgeSession<'_> {
     /// `about` are the questions that are answered on a scale and whose quotes are verified.
     async fn converse(
         &self,
+        judge: &JudgeModel,
         about: &[&Question<'_>],
         asked: &JudgeQuestion,
         tries: &mut Tries,
@@ -435,7 +465,7 @@ impl JudgeSession<'_> {
             };
             malformed.map_or(Ok(read), Err)
         };
-        ask_with_repair(self.caller, self.member, asked, self.transcript, tries, read).await
+        ask_with_repair(self.caller, judge, asked, self.transcript, tries, read).await
     }
 
     /// The problem of a joint reply without any usable answer.

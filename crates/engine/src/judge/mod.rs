@@ -15,9 +15,9 @@ use futures_util::future::join_all;
 use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::{Grade, Outcome, Spend, Verdict, VerdictStatus};
 use jurist_core::judge::{JudgePromptError, Prompter};
-use jurist_core::rubric::Rubric;
+use jurist_core::rubric::{Criterion, Rubric};
 use jurist_core::score::{self, Combine, PanelVerdict};
-use jurist_core::stats::Mapping;
+use jurist_core::stats::calibration::Mapping;
 use jurist_core::suite::{Calls, HumanLabel, Judge, Jury};
 
 use crate::call::ModelClient;
@@ -41,6 +41,8 @@ pub const MAX_TOKENS: u32 = 4096;
 #[derive(Debug, Clone)]
 pub struct ResolvedJudges {
     pub members: Vec<JudgeModel>,
+    /// Judges that answer single criteria in place of the members, by the id of the criterion.
+    pub criteria: BTreeMap<String, JudgeModel>,
     /// How the members of a panel reach one verdict; `None` for a single judge.
     pub combine: Option<Combine>,
     /// A stronger judge for unsure verdicts.
@@ -82,21 +84,26 @@ impl ResolvedJudges {
         seed: u64,
         embedders: &Arc<Embedders>,
     ) -> Result<Self, Unresolved> {
-        let member = |name: Option<&String>| {
-            let own = match name {
-                Some(name) => named
-                    .get(name)
-                    .cloned()
-                    .unwrap_or_else(|| Judge { model: Some(name.clone()), ..judge.clone() }),
-                None => judge.clone(),
-            };
+        let model_of = |own: &Judge| {
             Ok::<_, Unresolved>(JudgeModel {
-                line: Arc::new(resolver.resolve_endpoint(&own)?),
+                line: Arc::new(resolver.resolve_endpoint(own)?),
                 temperature: own.temperature.or(judge.temperature).or(Some(0.0)),
                 max_tokens: own.max_tokens.or(judge.max_tokens).unwrap_or(MAX_TOKENS),
                 draw: 0,
             })
         };
+        let member = |name: Option<&String>| match name {
+            Some(name) => match named.get(name) {
+                Some(named) => model_of(named),
+                None => model_of(&Judge { model: Some(name.clone()), ..judge.clone() }),
+            },
+            None => model_of(judge),
+        };
+        let of_criterion = |(criterion, own): (&String, &Judge)| {
+            let named = own.model.as_ref().and_then(|model| named.get(model));
+            Ok::<_, Unresolved>((criterion.clone(), model_of(named.unwrap_or(own))?))
+        };
+        let criteria = judge.criteria.iter().map(of_criterion).collect::<Result<BTreeMap<_, _>, _>>()?;
         let escalate = match &judge.escalate {
             Some(stated) => Some(JudgeEscalation { judge: member(Some(&stated.to))?, margin: stated.margin }),
             None => None,
@@ -119,15 +126,45 @@ impl ResolvedJudges {
         let mappings = judge.calibrations.iter().filter_map(mapping).collect();
         let embedders = Some(Arc::clone(embedders));
         let (programs, transcript) = (None, false);
-        Ok(Self { members, combine, escalate, calls, mappings, seed, embedders, programs, transcript })
+        Ok(Self {
+            members,
+            criteria,
+            combine,
+            escalate,
+            calls,
+            mappings,
+            seed,
+            embedders,
+            programs,
+            transcript,
+        })
     }
 }
 
 impl ResolvedJudges {
+    /// All judges that are asked in any case.
+    pub fn judges(&self) -> impl Iterator<Item = &JudgeModel> {
+        self.members.iter().chain(self.criteria.values())
+    }
+
+    /// The judge that compares candidates by a criterion.
+    pub fn judge_of(&self, criterion: &str) -> &JudgeModel {
+        self.criteria.get(criterion).unwrap_or(&self.members[0])
+    }
+
+    /// The judges of single criteria with the draw of the member whose place they take.
+    fn stand_ins(&self, member: &JudgeModel) -> BTreeMap<String, JudgeModel> {
+        let draw = member.draw;
+        let stand_in = |(criterion, judge): (&String, &JudgeModel)| {
+            (criterion.clone(), JudgeModel { draw, ..judge.clone() })
+        };
+        self.criteria.iter().map(stand_in).collect()
+    }
+
     /// The first model that can be called and has no known price. No cap holds for it.
     pub fn unpriced_model(&self) -> Option<&str> {
         let escalate = self.escalate.iter().map(|escalation| &escalation.judge);
-        let lines = self.members.iter().chain(escalate).map(|judge| &judge.line);
+        let lines = self.judges().chain(escalate).map(|judge| &judge.line);
         let unpriced =
             |line: &&Arc<ModelEndpoint>| line.price.is_none() && line.model.missing_key().is_none();
         lines.into_iter().find(unpriced).map(|line| line.name.as_str())
@@ -140,6 +177,19 @@ impl JudgeModel {
         // At temperature 0 all draws would be equal.
         let temperature = self.temperature.filter(|temperature| 0.0 < *temperature).or(Some(1.0));
         (0..jury.size).map(|draw| Self { draw, temperature, ..self.clone() }).collect()
+    }
+}
+
+/// A member, and the judges that answer single criteria in its place.
+#[derive(Clone, Copy)]
+struct JudgeSeat<'a> {
+    member: &'a JudgeModel,
+    stand_ins: &'a BTreeMap<String, JudgeModel>,
+}
+
+impl<'a> JudgeSeat<'a> {
+    fn judge_of(self, criterion: &Criterion) -> &'a JudgeModel {
+        self.stand_ins.get(&criterion.id).unwrap_or(self.member)
     }
 }
 
@@ -208,7 +258,10 @@ impl ResolvedJudges {
         caller: &ModelClient,
         case: JudgeCase<'_>,
     ) -> Result<Vec<JudgeAnswers>, JudgePromptError> {
-        let each = self.members.iter().map(|member| self.answer_as(caller, member, case));
+        let each = self.members.iter().map(|member| async move {
+            let stand_ins = self.stand_ins(member);
+            self.answer_as(caller, JudgeSeat { member, stand_ins: &stand_ins }, case).await
+        });
         join_all(each).await.into_iter().collect()
     }
 
@@ -220,8 +273,11 @@ impl ResolvedJudges {
         answers: Vec<JudgeAnswers>,
     ) -> Result<JudgeDecision, JudgePromptError> {
         let each = self.members.iter().zip(answers);
-        let mut opinions: Vec<JudgeOpinion> =
-            each.map(|(member, answers)| self.build_opinion(member, case, answers)).collect();
+        let build = |(member, answers): (&JudgeModel, JudgeAnswers)| {
+            let stand_ins = self.stand_ins(member);
+            self.build_opinion(JudgeSeat { member, stand_ins: &stand_ins }, case, answers)
+        };
+        let mut opinions: Vec<JudgeOpinion> = each.map(build).collect();
         let verdicts: Vec<Verdict> = opinions.iter().map(|opinion| opinion.verdict.clone()).collect();
         let panel =
             self.combine.map(|combine| score::combine_panel(&verdicts, combine, case.rubric.pass_mark));
@@ -236,8 +292,10 @@ impl ResolvedJudges {
         if let Some(JudgeEscalation { judge: stronger, margin }) = &self.escalate
             && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
         {
-            let answers = self.answer_as(caller, stronger, case).await?;
-            let opinion = self.build_opinion(stronger, case, answers);
+            // It decides alone, so that it answers all criteria itself.
+            let seat = JudgeSeat { member: stronger, stand_ins: &BTreeMap::new() };
+            let answers = self.answer_as(caller, seat, case).await?;
+            let opinion = self.build_opinion(seat, case, answers);
             (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
             opinions.push(opinion);
         }
@@ -248,14 +306,14 @@ impl ResolvedJudges {
     async fn answer_as(
         &self,
         caller: &ModelClient,
-        member: &JudgeModel,
+        seat: JudgeSeat<'_>,
         case: JudgeCase<'_>,
     ) -> Result<JudgeAnswers, JudgePromptError> {
         let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
-        prompter.set_draw(member.draw);
+        prompter.set_draw(seat.member.draw);
         let sitting = JudgeSession {
             caller,
-            member,
+            seat,
             case,
             prompter: &prompter,
             calls: self.calls,
@@ -267,8 +325,8 @@ impl ResolvedJudges {
         sitting.answer().await
     }
 
-    fn build_opinion(&self, member: &JudgeModel, case: JudgeCase<'_>, answers: JudgeAnswers) -> JudgeOpinion {
-        OpinionBuilder { member, case, calls: self.calls, mappings: &self.mappings }.conclude(answers)
+    fn build_opinion(&self, seat: JudgeSeat<'_>, case: JudgeCase<'_>, answers: JudgeAnswers) -> JudgeOpinion {
+        OpinionBuilder { seat, case, calls: self.calls, mappings: &self.mappings }.conclude(answers)
     }
 }
 

@@ -8,11 +8,11 @@ use jurist_core::grade::{
 };
 use jurist_core::rubric::{CheckOf, CriterionKind, Question, Rubric};
 use jurist_core::score::{self, NotComparable, QuestionAnswer, QuoteStatus};
-use jurist_core::stats::Mapping;
+use jurist_core::stats::calibration::Mapping;
 use jurist_core::suite::Calls;
 
 use super::converse::{JudgeExchange, QuestionLog};
-use super::{JudgeCase, JudgeModel, JudgeOpinion};
+use super::{JudgeCase, JudgeModel, JudgeOpinion, JudgeSeat};
 
 /// Answers of one member in the order of the questions; `None` for questions that were not reached.
 pub struct JudgeAnswers {
@@ -57,7 +57,7 @@ pub(super) struct AnsweredQuestion {
 /// Builds an opinion from one judge's answers. It is separate from the session, because a session prepares prompts,
 /// which searches the whole candidate.
 pub(super) struct OpinionBuilder<'a> {
-    pub(super) member: &'a JudgeModel,
+    pub(super) seat: JudgeSeat<'a>,
     pub(super) case: JudgeCase<'a>,
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
@@ -95,7 +95,7 @@ impl OpinionBuilder<'_> {
             );
             grades.push(self.build_grade(question, answered, verdict_in_candidate));
         }
-        JudgeOpinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
+        JudgeOpinion { judge: self.seat.member.line.name.clone(), verdict, grades, exchanges }
     }
 
     /// The candidate's result in a comparison, if there was one.
@@ -133,8 +133,8 @@ impl OpinionBuilder<'_> {
             }
             _ => Grader {
                 kind: GraderKind::Judge,
-                name: self.member.line.name.clone(),
-                configuration: Some(self.configuration(&answered.template, &question.id())),
+                name: self.seat.judge_of(question.criterion).line.name.clone(),
+                configuration: Some(self.configuration(question, &answered.template)),
             },
         };
         let is_planted = grader.kind == GraderKind::Judge && verdict_in_candidate;
@@ -160,8 +160,8 @@ impl OpinionBuilder<'_> {
     }
 
     /// Everything that influences this judge's answers besides the candidate.
-    fn configuration(&self, template: &str, criterion: &str) -> String {
-        let JudgeModel { line, temperature, max_tokens, draw } = self.member;
+    fn configuration(&self, question: &Question<'_>, template: &str) -> String {
+        let JudgeModel { line, temperature, max_tokens, draw } = self.seat.judge_of(question.criterion);
         // Keys of an object are sorted, so that the text is the same in every version of the program.
         let configuration = serde_json::json!({
             "model": line.name,
@@ -169,7 +169,7 @@ impl OpinionBuilder<'_> {
             "max_tokens": max_tokens,
             "draw": draw,
             "calls": self.calls,
-            "mapping": self.mappings.get(criterion),
+            "mapping": self.mappings.get(&question.id()),
             "template": template,
         });
         blake3::hash(configuration.to_string().as_bytes()).to_hex()[..16].to_owned()

@@ -28,8 +28,8 @@ pub fn estimate_candidate_cost(
     let of = |member: &JudgeModel| {
         member.line.price.map(|price| (tokens_in * price.input + TOKENS_OUT * price.output) / 1e6)
     };
-    let all: Option<f64> = bench.members.iter().map(of).sum();
-    let one = all.map(|value| value / bench.members.len().max(1) as f64);
+    let all: Option<f64> = bench.judges().map(of).sum();
+    let one = all.map(|value| value / bench.judges().count().max(1) as f64);
     let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|one| one * f64::from(n)) };
     CandidateCostEstimate {
         tokens: f64::from(calls.most) * (tokens_in + TOKENS_OUT),

@@ -1,11 +1,14 @@
 //! The criteria that code decides: checks in this process, programs, and code that computes by other scores.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jurist_core::candidate::JudgeInput;
 use jurist_core::catalogue::GradingMethod;
 use jurist_core::check::{
-    Check, CheckSubject, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict, VerdictPart,
+    Check, CheckFinding, CheckSubject, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict,
+    VerdictPart,
 };
 use jurist_core::grade::{Failure, GradedPoint, GraderKind, Outcome};
 use jurist_core::rubric::{Criterion, CriterionKind, Polarity, Value};
@@ -29,6 +32,31 @@ fn is_quick_to_check(material: &JudgeInput) -> bool {
         && material.raw_reference.is_none()
         && material.other_references.is_empty()
         && texts.into_iter().flatten().map(String::len).sum::<usize>() < SHORT
+}
+
+/// Tells a check on another thread that its finding is no longer needed: its time is over, or the run was cancelled.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs a check on a thread of its own, for so long at most.
+async fn run_long_check(
+    check: impl FnOnce(&AtomicBool) -> CheckFinding + Send + 'static,
+    limit: Duration,
+) -> AnsweredQuestion {
+    let stop = StopOnDrop(Arc::default());
+    let flag = Arc::clone(&stop.0);
+    let running = tokio::task::spawn_blocking(move || check(&flag));
+    let (failure, detail) = match tokio::time::timeout(limit, running).await {
+        Ok(Ok(finding)) => return answer_with_outcome(Outcome::from(&finding), &finding.comment),
+        Ok(Err(_)) => (Failure::Crashed, "the check was aborted".to_owned()),
+        Err(_) => (Failure::Timeout, format!("the check took more than {} s", limit.as_secs_f64())),
+    };
+    answer_with_outcome(Outcome::Failed { failure, detail }, "")
 }
 
 impl JudgeSession<'_> {
@@ -92,24 +120,19 @@ impl JudgeSession<'_> {
                 return answer_with_outcome(outcome, "");
             }
         };
-        let run = move |material: &JudgeInput| {
+        let run = move |material: &JudgeInput, stop: Option<&AtomicBool>| {
             let vector =
                 |text: &str| vectors.get(texts.iter().position(|one_text| one_text == text)?).cloned();
-            check.run_with(&CheckSubject::from_material(material), &vector)
+            let subject = CheckSubject { stop, ..CheckSubject::from_material(material) };
+            check.run_with(&subject, &vector)
         };
         if is_quick_to_check(material) {
-            let finding = run(material);
+            let finding = run(material, None);
             return answer_with_outcome(Outcome::from(&finding), &finding.comment);
         }
         // Long texts may take seconds and would block other tasks of this thread.
         let material = material.clone();
-        let running = tokio::task::spawn_blocking(move || run(&material));
-        let (failure, detail) = match tokio::time::timeout(CHECK_TIME, running).await {
-            Ok(Ok(finding)) => return answer_with_outcome(Outcome::from(&finding), &finding.comment),
-            Ok(Err(_)) => (Failure::Crashed, "the check was aborted".to_owned()),
-            Err(_) => (Failure::Timeout, format!("the check took more than {} s", CHECK_TIME.as_secs())),
-        };
-        answer_with_outcome(Outcome::Failed { failure, detail }, "")
+        run_long_check(move |stop| run(&material, Some(stop)), CHECK_TIME).await
     }
 
     /// Runs a check in this process on what code makes of the output.
@@ -197,4 +220,50 @@ fn external_check_reason(verdict: &ExternalVerdict, unit: f64) -> String {
     let named = verdict.named_scores.iter().map(|(name, score)| format!("{name} {score}"));
     let named: Vec<String> = named.collect();
     if named.is_empty() { reason } else { format!("{reason} [{}]", named.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// A check that compares without end, and tells when it is stopped.
+    fn endless(ended: mpsc::Sender<()>) -> impl FnOnce(&AtomicBool) -> CheckFinding + Send + 'static {
+        move |stop: &AtomicBool| {
+            let references = vec![serde_json::json!("b"); 1_000];
+            let check = Check::new("edit_distance", &serde_json::json!({})).expect("a check");
+            let subject = CheckSubject {
+                other_references: &references,
+                stop: Some(stop),
+                ..CheckSubject::from_outputs(&references[0], Some(&references[0]))
+            };
+            loop {
+                let finding = check.run(&subject);
+                if finding.failed {
+                    ended.send(()).expect("the test waits");
+                    return finding;
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_check_over_its_time_has_no_score_and_stops() {
+        let (ended, end) = mpsc::channel();
+        let answered = run_long_check(endless(ended), Duration::from_millis(20)).await;
+        let detail = "the check took more than 0.02 s".to_owned();
+        assert_eq!(answered.outcome, Outcome::Failed { failure: Failure::Timeout, detail });
+        end.recv_timeout(PATIENCE).expect("the thread stops");
+    }
+
+    #[tokio::test]
+    async fn a_check_that_nobody_waits_for_stops() {
+        let (ended, end) = mpsc::channel();
+        let waiting = run_long_check(endless(ended), CHECK_TIME);
+        assert!(tokio::time::timeout(Duration::from_millis(20), waiting).await.is_err());
+        end.recv_timeout(PATIENCE).expect("the thread stops");
+    }
 }

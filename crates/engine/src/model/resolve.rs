@@ -265,7 +265,7 @@ impl Resolver {
         known.or(elsewhere).ok_or_else(unknown)
     }
 
-    /// What would have been right instead of a name that leads nowhere.
+    /// A suggestion in place of a name that is unknown.
     fn hint_for(&self, name: &str) -> String {
         let vendors =
             VENDORS.iter().map(|vendor| vendor.name).chain(self.settings.vendors.keys().map(String::as_str));

@@ -315,6 +315,7 @@ fn bench(judge: &str, reply: &str) -> ResolvedJudges {
     let member = JudgeModel { line: Arc::new(line), temperature: None, max_tokens: 1_000, draw: 0 };
     ResolvedJudges {
         members: vec![member],
+        criteria: BTreeMap::new(),
         combine: None,
         escalate: None,
         calls: Calls::PerRubric,

@@ -6,7 +6,7 @@ use jurist_core::annotate::{
     AnnotationSettings, AssignmentOrder, BadSettings, ExcludedAnnotator, RowLayout, Scheme, SchemeKind,
     build_schemes, claims, collect_judge_context, schemes_of_rubric,
 };
-use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
+use jurist_core::dialect::read_canonical_rubric;
 use jurist_core::grade::{Grade, GraderKind, RubricHash, Time};
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{CaseResult, Run};
@@ -459,18 +459,6 @@ async fn put_rubric(
 
 /// Parses the rubric of a stored version.
 pub fn parse_stored_rubric(version: &RubricVersion) -> Result<Rubric, TaskError> {
-    let text: std::sync::Arc<str> = json!({ "rubrics": { "it": version.canonical } }).to_string().into();
-    let file = std::path::Path::new("rubric.json");
-    let world = ProjectEnvironment {
-        root: "".into(),
-        read: &|path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) },
-        glob: &|_| Ok(Vec::new()),
-        variable: &|_| None,
-        variables: VariableExpansion::Kept,
-        call: &dialect::refuse_scripts,
-    };
-    let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite;
-    let rubric = suite.and_then(|suite| suite.rubrics.get("it").map(|rubric| Rubric::clone(rubric)));
-    rubric
+    read_canonical_rubric(&version.canonical)
         .ok_or_else(|| TaskError::Nothing(format!("the rubric version `{}` cannot be read back", version.id)))
 }

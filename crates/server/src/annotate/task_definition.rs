@@ -130,6 +130,7 @@ impl TaskDefinition {
             }
         };
         shown.training = item.role == ItemRole::Training;
+        shown.keywords.clone_from(&self.shape.keywords);
         let mut schemes = with_steps(&self.schemes, &shown);
         for scheme in &mut schemes {
             if let SchemeKind::Verify { claims: asked } = &mut scheme.kind {

@@ -1,11 +1,12 @@
-//! How people work at a task, and how far they agree with each other and with judges.
+//! Activity of annotators, and their agreement with each other and with judges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use jurist_core::annotate::{ExcludedAnnotator, Rating, ScalePoint};
 use jurist_core::grade::{GraderKind, Outcome, Value};
-use jurist_core::stats::{CoefficientResult, Level, Ratings, align, summarise_agreement};
+use jurist_core::stats::agreement::{Level, Ratings, align, summarise_agreement};
+use jurist_core::stats::basics::CoefficientResult;
 use jurist_store::annotate::Task;
 use jurist_store::{AccountId, ItemId, ProjectId, clock};
 use serde::{Deserialize, Serialize};
@@ -497,7 +498,7 @@ fn compare_judge_with_people(
     (level, scale): (Level, Option<(f64, f64)>),
     items: &BTreeMap<&str, ItemId>,
 ) -> JudgeAgreement {
-    // Nobody who answers can be called so.
+    // No annotator can have this name.
     let rater = format!("\0{judge}");
     let said = judged.iter().map(|judged| (rater.as_str(), judged.candidate.as_str(), judged.value.clone()));
     let entries = people.iter().map(PersonRating::to_entry).chain(said);

@@ -44,6 +44,10 @@ struct Alerts {
     items: Vec<AlertShown>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
+    /// When this server last checked all monitors, in UTC (RFC 3339); absent if it has not done so since it started.
+    last_check: Option<String>,
+    /// When this server checks all monitors next; absent before its first check.
+    next_check: Option<String>,
 }
 
 /// List active alerts, the newest first
@@ -60,7 +64,9 @@ async fn list_alerts(
     let which = if asked.all { AlertSelection::All } else { AlertSelection::Open };
     let (after, limit) = (super::parse_page_cursor(asked.after.as_deref())?, super::limit(asked.limit)?);
     let (items, next) = load_alerts(&app.store, caller.project, which, after.as_ref(), limit).await?;
-    Ok(Json(Alerts { items, next }))
+    let checks = *app.alert_checks.borrow();
+    let [last_check, next_check] = [checks.last, checks.next].map(|time| time.map(|time| time.to_string()));
+    Ok(Json(Alerts { items, next, last_check, next_check }))
 }
 
 /// Acknowledge an alert; the first acknowledgement is stored

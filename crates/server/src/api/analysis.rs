@@ -1,4 +1,4 @@
-//! What runs say: one beside others, by what varies within one, and what changes from trial to trial.
+//! Analysis of runs: comparison with other runs, factors within a run, and cases that change from trial to trial.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use axum::extract::State;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::report::{self, reasons};
 use jurist_core::run::{Run, RunId};
-use jurist_core::stats::{
-    self, Comparison, Estimate, FactorCell, FactorTable, TaskTrials, build_factor_table, estimate_run_means,
+use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING, compare_runs};
+use jurist_core::stats::summaries::{
+    Estimate, FactorCell, FactorKey, FactorTable, Flaky, TaskTrials, build_factor_table, estimate_run_means,
     pass_k, summarise_trials,
 };
 use serde::{Deserialize, Serialize};
@@ -332,7 +333,7 @@ fn run_chart_label(run: &Run) -> String {
 
 impl RunComparison {
     fn new(before: &Run, after: &Run) -> Self {
-        let compared = stats::compare_runs(before, after, after.seed);
+        let compared = compare_runs(before, after, after.seed);
         let worse =
             compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
         let mut why: BTreeMap<&str, Vec<String>> =
@@ -373,7 +374,7 @@ impl RunComparison {
 }
 
 impl RunDifference {
-    pub(super) fn new(of: &str, it: &stats::Difference) -> Self {
+    pub(super) fn new(of: &str, it: &Difference) -> Self {
         Self {
             before: it.before,
             after: it.after,
@@ -383,7 +384,7 @@ impl RunDifference {
             n: it.n,
             spread: it.spread,
             is_shown: it.is_shown(),
-            sentence: it.sentence(of, stats::WORTH_SEEING),
+            sentence: it.sentence(of, WORTH_SEEING),
         }
     }
 }
@@ -395,7 +396,11 @@ impl From<FactorTable> for RunMatrix {
             .into_iter()
             .map(|row| row.into_iter().map(|factor_cell| factor_cell.map(MatrixCell::from)).collect());
         Self {
-            keys: it.keys.into_iter().map(|(key, n_values)| MatrixKey { key, n_values }).collect(),
+            keys: it
+                .keys
+                .into_iter()
+                .map(|FactorKey { key, n_values }| MatrixKey { key, n_values })
+                .collect(),
             rows_by: it.rows_by,
             columns_by: it.columns_by,
             rows: it.rows,
@@ -431,7 +436,7 @@ impl RunTrials {
                 all.push(result.verdict.score);
             }
         }
-        let case = |flaky: &stats::Flaky| {
+        let case = |flaky: &Flaky| {
             let tried = [TaskTrials { n: flaky.decided, passed: flaky.passed }];
             FlakyCase {
                 case: flaky.case.clone(),

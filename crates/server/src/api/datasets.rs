@@ -23,10 +23,10 @@ use crate::annotate::hidden;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::datasets::{
-    self, CaseSources, DatasetCaseInFull, DatasetCasePage, DatasetDiffView, DatasetError,
-    DatasetExportFormat, DatasetVersionPage, DatasetVersionReceipt, DatasetVersionView, DatasetView,
-    FoundVersion, MOST_FILTERED_TRACES, NewDatasetRequest, NewDatasetVersion, clean_dataset_text,
-    find_dataset_version,
+    self, CaseSources, DEFAULT_FILTERED_TRACES, DatasetCaseInFull, DatasetCasePage, DatasetDiffView,
+    DatasetError, DatasetExportFormat, DatasetVersionPage, DatasetVersionReceipt, DatasetVersionView,
+    DatasetView, FoundVersion, MOST_ADDED_TRACES, NewDatasetRequest, NewDatasetVersion, clean_dataset_text,
+    find_dataset_version, parse_trace_ids,
 };
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
@@ -41,9 +41,6 @@ pub fn build_dataset_routes() -> OpenApiRouter<App> {
         .routes(routes!(diff_dataset_versions))
         .routes(routes!(export_dataset))
 }
-
-/// Traces of a filter, unless it says how many.
-const FILTERED_TRACES: usize = 1_000;
 
 /// Keys of a filter of traces: what `GET /traces` takes, except the page.
 const TRACE_FILTER_KEYS: [&str; 15] = [
@@ -74,10 +71,11 @@ struct DatasetListQuery {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct DatasetUpdate {
-    /// `null` removes it.
+    /// What the dataset is for; `null` removes it.
     #[schema(value_type = Option<String>)]
     #[serde(default, deserialize_with = "read_nullable_text")]
     description: Option<Option<String>>,
+    /// `true` archives the dataset, `false` restores it.
     archived: Option<bool>,
 }
 
@@ -273,7 +271,8 @@ async fn list_dataset_versions(
 ///
 /// Cases come from `records`, from `traces` by id or by `trace_filter`, and from an annotation task. The key of a case is
 /// the `id` of its record; a case with the key of another one replaces it. Cases with the same task are in the same
-/// split. Nothing is written if a case cannot be taken.
+/// split. Nothing is written if a case cannot be taken. More cases than a body holds (32 MiB by default) are sent in
+/// several requests, each with the version of the one before as `base`.
 #[utoipa::path(post, path = "/datasets/{name}/versions", tag = "datasets", request_body = NewDatasetVersion,
     params(
         ("name" = String, Path, description = DATASET),
@@ -307,6 +306,7 @@ async fn write_requested_version(
 ) -> Result<DatasetVersionReceipt, ApiError> {
     let (store, project) = (&app.store, caller.project);
     let dataset = store.dataset(project, &name).await?;
+    let traces = parse_trace_ids(&new.traces)?;
     let found_traces = find_filtered_traces(&app, &caller, &new).await?;
     let task = match &new.annotation_task {
         Some(id) => Some(store.task(project, id.parse::<TaskId>()?).await?),
@@ -316,14 +316,14 @@ async fn write_requested_version(
         Some(task) => hidden(store, project, task, caller.person).await?,
         None => Default::default(),
     };
-    let named = new.traces.iter().map(String::as_str);
-    let withheld = withheld(&app, &caller, named.chain(found_traces.iter().map(TraceId::as_str))).await?;
+    let all_traces = traces.iter().chain(&found_traces).map(TraceId::as_str);
+    let withheld = withheld(&app, &caller, all_traces).await?;
     let sources = CaseSources {
         base: new.base,
         note: new.note,
         author: caller.account(),
         records: new.records,
-        traces: new.traces,
+        traces,
         found_traces,
         task,
         rubric: new.rubric,
@@ -357,10 +357,10 @@ async fn find_filtered_traces(
     }
     let which: TraceListQuery = serde_json::from_value(json!(given)).map_err(ApiError::bad)?;
     let filter = which.filter()?;
-    let limit = which.limit.unwrap_or(FILTERED_TRACES);
-    if !(1..=MOST_FILTERED_TRACES).contains(&limit) {
+    let limit = which.limit.unwrap_or(DEFAULT_FILTERED_TRACES);
+    if !(1..=MOST_ADDED_TRACES).contains(&limit) {
         return Err(ApiError::Bad(format!(
-            "`trace_filter.limit` is from 1 to {MOST_FILTERED_TRACES}, not {limit}"
+            "`trace_filter.limit` is from 1 to {MOST_ADDED_TRACES}, not {limit}"
         )));
     }
     let mut ids = datasets::list_filtered_traces(&app.store, caller.project, &filter, limit).await?;

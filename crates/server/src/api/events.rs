@@ -148,7 +148,8 @@ impl Follower {
 
 fn build_graded_event(place: usize, result: &CaseResult) -> Event {
     let told = json!({
-        "place": place, "case": result.case, "status": result.verdict.status, "score": result.verdict.score,
+        "place": place, "case": result.case, "trial": result.trial, "parts": result.parts,
+        "status": result.verdict.status, "score": result.verdict.score,
     });
     Event::default().event("graded").id(place.to_string()).data(told.to_string())
 }

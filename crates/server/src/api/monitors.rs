@@ -402,8 +402,9 @@ async fn get_monitor_radar(
     Query(asked): Query<Vec<(String, String)>>,
 ) -> Result<Json<ChartView>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let all =
-        |key: &'static str| asked.iter().filter(move |asked| asked.0 == key).map(|asked| asked.1.as_str());
+    let all = |key: &'static str| {
+        asked.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
+    };
     let time = |key| all(key).next().map(Time::parse).transpose().map_err(ApiError::bad);
     let window =
         TrafficWindowQuery { agent: None, from: time("from")?, until: time("until")?, criterion: None };

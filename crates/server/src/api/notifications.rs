@@ -1,4 +1,4 @@
-//! Who is told of alerts, and when not.
+//! Notifications: recipients, webhook and quiet hours.
 
 use axum::extract::State;
 use jurist_store::clock;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::State;
 use jurist_core::annotate::{Answer, Draft, SchemeKind};
 use jurist_core::report;
-use jurist_core::stats::{
+use jurist_core::stats::ranking::{
     FirstWins, Pair, Preferred, Ranking, WinRates, estimate_strengths, first_wins, order_by_strength,
 };
 use jurist_store::annotate::ItemRole;
@@ -219,8 +219,9 @@ impl PairwiseComparisons {
     }
 
     fn add_contest(&mut self, it: &StoredContest) {
-        let (a, b) = (self.place(&it.sides.0), self.place(&it.sides.1));
-        let is_turned = it.first == it.traces.1;
+        let ((side_a, side_b), (trace_a, trace_b)) = (&it.sides, &it.traces);
+        let (a, b) = (self.place(side_a), self.place(side_b));
+        let is_turned = it.first == *trace_b;
         let preferred = match (it.outcome, is_turned) {
             (Contested::Error, _) => {
                 self.errors += 1;
@@ -231,7 +232,7 @@ impl PairwiseComparisons {
             (Contested::A, true) | (Contested::B, false) => Preferred::Second,
         };
         let (first, second) = if is_turned { (b, a) } else { (a, b) };
-        let case = self.case(format!("{} {}", it.traces.0, it.traces.1));
+        let case = self.case(format!("{trace_a} {trace_b}"));
         self.pairs.push(Pair::new(case, first, second, preferred));
     }
 

@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::path_parameters::RUN_ID;
-use super::runs::{RunResultQuery, SubmittedRunView, start_run};
+use super::runs::{RunResultQuery, RunStartProblem, SubmittedRunView, start_run};
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -32,6 +32,7 @@ pub fn build_run_case_routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RunAnswerPage {
+    /// Answers, in the order of the plan.
     items: Vec<RunAnswer>,
     /// Send it as `after`; absent at the end.
     next: Option<usize>,
@@ -46,6 +47,8 @@ struct RunAnswer {
     answer: Option<String>,
     /// Whether the answer is longer.
     is_cut: bool,
+    /// Hash of the whole answer, to compare answers; absent if the run does not hold it.
+    answer_hash: Option<String>,
 }
 
 /// Cases to run again
@@ -86,11 +89,9 @@ async fn list_run_answers(
         ("idempotency-key" = Option<String>, Header, description = "A repeated request with the same key starts nothing")
     ),
     responses(
-        (status = 200, body = SubmittedRunView), (status = 400, body = Problem), (status = 401, body = Problem),
-        (status = 403, body = Problem), (status = 404, body = Problem),
-        (status = 409, body = Problem, description = "The same request is still running"),
-        (status = 413, body = Problem), (status = 415, body = Problem),
-        (status = 422, body = Problem, description = "The run was graded elsewhere, or has no such case")
+        (status = 200, body = SubmittedRunView),
+        (status = 422, body = Problem, description = "The run was graded elsewhere, or has no such case"),
+        RunStartProblem
 ))]
 async fn rerun_cases(
     State(app): State<App>,
@@ -128,9 +129,15 @@ async fn rerun_cases(
 impl RunAnswer {
     fn new(place: usize, result: &CaseResult) -> Self {
         let Some(text) = stored_answer(result) else {
-            return Self { place, answer: None, is_cut: false };
+            return Self { place, answer: None, is_cut: false, answer_hash: None };
         };
         let end = text.char_indices().nth(MAX_ANSWER).map(|(at, _)| at);
-        Self { place, answer: Some(text[..end.unwrap_or(text.len())].to_owned()), is_cut: end.is_some() }
+        let hash = blake3::hash(text.as_bytes()).to_hex()[..16].to_owned();
+        Self {
+            place,
+            answer: Some(text[..end.unwrap_or(text.len())].to_owned()),
+            is_cut: end.is_some(),
+            answer_hash: Some(hash),
+        }
     }
 }

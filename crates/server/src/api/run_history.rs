@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use jurist_core::stats::{
+use jurist_core::stats::comparison::{
     HistoryChange, HistoryDirection, HistoryFigures, RunFigures, summarise_run_figures,
 };
 use jurist_store::runs::{RunFilter, RunHead};

@@ -36,6 +36,7 @@ struct RunLabelQuery {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct RunLabelPage {
+    /// Labels, in the order of the plan.
     items: Vec<RunLabelView>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
@@ -44,7 +45,7 @@ struct RunLabelPage {
 /// Whether a case passes, as a person sees it
 #[derive(Debug, Serialize, ToSchema)]
 struct RunLabelView {
-    /// In the plan, from 0.
+    /// Place of the case in the plan, from 0.
     place: usize,
     /// Name of the case.
     case: String,
@@ -52,8 +53,11 @@ struct RunLabelView {
     author: Option<String>,
     /// Whether the caller is the author, and may change it.
     is_own: bool,
+    /// Whether the case passes.
     is_passed: bool,
+    /// The author's reason; empty if there is none.
     comment: String,
+    /// When the label was stored, in UTC (RFC 3339).
     time: String,
 }
 

@@ -274,6 +274,10 @@ fn check_pushed_result(run: &Run, item: &PushedResult) -> Result<(), ApiError> {
     if MAX_PLACE <= *place {
         return refuse("a run has up to a million results");
     }
+    let parts = result.parts.iter().flat_map(|parts| std::iter::once(&parts.written).chain(&parts.variant));
+    if parts.chain(&result.base).any(|name| MAX_NAME < name.chars().count()) {
+        return refuse("a name in `base` or `parts` is too long");
+    }
     if !run.rubrics.contains_key(&result.rubric) {
         return refuse("`rubric` is none of the run's `rubrics`");
     }

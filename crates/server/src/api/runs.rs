@@ -10,13 +10,14 @@ use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
 use jurist_core::report::{ReportFormat, render_report};
 use jurist_core::run::{NotGraded, RunId};
-use jurist_core::stats;
+use jurist_core::stats::basics::pass_rate;
 use jurist_store::runs::{RunFilter, RunHead};
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::{self, ContentBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::{IntoParams, IntoResponses, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -127,6 +128,31 @@ pub(super) struct SubmittedRunView {
     redacted: Vec<String>,
 }
 
+/// Responses that all requests which start a run have in common.
+pub(super) enum RunStartProblem {}
+
+impl IntoResponses for RunStartProblem {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let all = [
+            ("400", ""),
+            ("401", ""),
+            ("403", ""),
+            ("404", ""),
+            ("409", "The same request is still running"),
+            ("413", ""),
+            ("415", ""),
+        ];
+        let problem = |(status, description): (&str, &str)| {
+            let schema = Ref::from_schema_name("Problem");
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            let response = ResponseBuilder::new().description(description);
+            let response = response.content("application/json", content).build();
+            (status.to_owned(), RefOr::T(response))
+        };
+        all.into_iter().map(problem).collect()
+    }
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RunResultQuery {
@@ -228,11 +254,9 @@ async fn list_runs(
 #[utoipa::path(post, path = "/runs", tag = "runs", request_body = NewRun,
     params(("idempotency-key" = Option<String>, Header, description = "A repeated request with the same key starts nothing")),
     responses(
-        (status = 200, body = SubmittedRunView), (status = 400, body = Problem), (status = 401, body = Problem),
-        (status = 403, body = Problem), (status = 404, body = Problem),
-        (status = 409, body = Problem, description = "The same request is still running"),
-        (status = 413, body = Problem), (status = 415, body = Problem),
-        (status = 422, body = Problem, description = "The suite is not valid")
+        (status = 200, body = SubmittedRunView),
+        (status = 422, body = Problem, description = "The suite is not valid"),
+        RunStartProblem
 ))]
 async fn create_run(
     State(app): State<App>,
@@ -287,7 +311,7 @@ async fn get_run(
     };
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let not_graded = NotGraded::of_some(deferred.into_iter(), count(head.n_deferred), count(n_results));
-    let pass_rate = stats::pass_rate(count(head.n_pass), count(head.n_pass + head.n_fail)).ok();
+    let pass_rate = pass_rate(count(head.n_pass), count(head.n_pass + head.n_fail)).ok();
     Ok(Json(RunInFull {
         line: head.into(),
         n_units,
@@ -316,7 +340,7 @@ async fn list_run_results(
     let (id, limit): (RunId, usize) = (id.parse()?, super::limit(which.limit)?);
     app.store.run_progress(caller.project, id).await?;
     let all = app.store.results(caller.project, id, which.after, limit).await?;
-    let next = all.last().filter(|_| all.len() == limit).map(|it| it.0);
+    let next = all.last().filter(|_| all.len() == limit).map(|(place, _)| *place);
     let items = all.into_iter().map(|(place, result)| PlacedResult { place, result }).collect();
     Ok(Json(RunResultPage { items, next }))
 }
@@ -339,9 +363,11 @@ async fn get_run_report(
 ) -> Result<Response, ApiError> {
     caller.needs(AccessScope::Read)?;
     let name = wanted.format.as_deref().unwrap_or("json");
-    let known =
-        || ApiError::bad(format!("`format` is one of {}", ReportFormat::ALL.map(|it| it.0).join(", ")));
-    let format = ReportFormat::ALL.iter().find(|it| it.0 == name).ok_or_else(known)?.1;
+    let known = || {
+        ApiError::bad(format!("`format` is one of {}", ReportFormat::ALL.map(|(name, _)| name).join(", ")))
+    };
+    let found = ReportFormat::ALL.iter().find(|(listed, _)| *listed == name).map(|(_, format)| *format);
+    let format = found.ok_or_else(known)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
     let text = tokio::task::spawn_blocking(move || render_report(format, &run)).await;
     let text = text.map_err(|_| ApiError::Broken)?;

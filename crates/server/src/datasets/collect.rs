@@ -2,27 +2,33 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::candidate::{RecordField, RecordFields, Trace, task_of_trace};
+use jurist_core::candidate::{RecordField, RecordFields, task_of_trace};
 use jurist_core::dataset::{BadDatasetRecord, MAX_DATASET_CASES, SplitRule};
 use jurist_core::grade::{Outcome, Time, VerdictStatus};
 use jurist_core::redact::Redactor;
 use jurist_store::annotate::{AnnotationItem, ItemRole, ItemState, Task};
 use jurist_store::datasets::{Dataset, DatasetChange, DatasetWrite, NewDatasetCase};
-use jurist_store::traces::{TraceHead, TraceListFilter};
+use jurist_store::traces::{TraceListFilter, TraceWithContent};
 use jurist_store::{AccountId, ItemId, ProjectId, RubricVersionId, Store, StoreError, TraceId};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::{DatasetError, DatasetVersionReceipt, clean_dataset_text};
 use crate::annotate::{ItemSubject, TaskDefinition, settled_grades};
 
-/// Traces that a filter may add at once.
-pub const MOST_FILTERED_TRACES: usize = 10_000;
+/// Traces that one request may add.
+pub const MOST_ADDED_TRACES: usize = 10_000;
+
+/// Traces that a filter adds, unless it says how many.
+pub const DEFAULT_FILTERED_TRACES: usize = 1_000;
 
 /// Bytes of the cases of one request: they are in memory together.
 const MAX_REQUEST_BYTES: usize = 512 << 20;
 
 /// Rows read per query.
 const PAGE: usize = 200;
+
+/// Traces read per query, with their contents.
+const CONTENT_PAGE: usize = 20;
 
 /// Where the cases of a new version come from, and what else changes.
 #[derive(Debug, Default)]
@@ -31,8 +37,8 @@ pub struct CaseSources {
     pub note: Option<String>,
     pub author: Option<AccountId>,
     pub records: Vec<Json>,
-    /// Traces by id; all of them must have content.
-    pub traces: Vec<String>,
+    /// All of them must have content.
+    pub traces: Vec<TraceId>,
     /// Traces that a filter found; those without content are skipped.
     pub found_traces: Vec<TraceId>,
     pub task: Option<Task>,
@@ -88,16 +94,22 @@ pub async fn write_dataset_version(
         None => None,
     };
     let rule = SplitRule { dataset: &dataset.name, test_share: dataset.test_share };
-    let mut collected =
-        CaseCollection { rule, rubric, cases: Vec::new(), keys: BTreeSet::new(), n_bytes: 0, n_skipped: 0 };
+    let mut collected = CaseCollection {
+        rule,
+        redactor,
+        rubric,
+        cases: Vec::new(),
+        keys: BTreeSet::new(),
+        traces: BTreeSet::new(),
+        n_bytes: 0,
+        n_skipped: 0,
+    };
     for (at, mut record) in sources.records.into_iter().enumerate() {
         redactor.data(&mut record);
         collected.add(record, None, None).map_err(|error| error.with_place(&format!("record {}", at + 1)))?;
     }
-    let traces = sources.traces.iter().map(|id| TraceId::new(id.as_str()));
-    let traces = traces.collect::<Result<Vec<TraceId>, _>>();
-    let traces = traces.map_err(|error| DatasetError::Bad(error.to_string()))?;
-    collected.add_traces(store, project, &traces, Absent::Refused, &sources.withheld).await?;
+    collected.link_traces(store, project).await?;
+    collected.add_traces(store, project, &sources.traces, Absent::Refused, &sources.withheld).await?;
     collected.add_traces(store, project, &sources.found_traces, Absent::Skipped, &sources.withheld).await?;
     if let Some(task) = &sources.task {
         collected.add_task(store, project, task, &sources.hidden).await?;
@@ -132,6 +144,18 @@ pub async fn write_dataset_version(
     }
 }
 
+/// Ids of traces in a request.
+pub fn parse_trace_ids(given: &[String]) -> Result<Vec<TraceId>, DatasetError> {
+    if MOST_ADDED_TRACES < given.len() {
+        return Err(DatasetError::TooLarge(format!(
+            "`traces` has {} ids, and {MOST_ADDED_TRACES} is the most; add them in several steps",
+            given.len()
+        )));
+    }
+    let ids = given.iter().map(|id| TraceId::new(id.as_str())).collect::<Result<_, _>>();
+    ids.map_err(|error| DatasetError::Bad(error.to_string()))
+}
+
 fn too_many_cases(n_cases: usize) -> DatasetError {
     DatasetError::TooLarge(format!(
         "the version would have {n_cases} cases, and {MAX_DATASET_CASES} is the most; nothing is written"
@@ -148,10 +172,13 @@ enum Absent {
 /// Cases that are collected for a version.
 struct CaseCollection<'a> {
     rule: SplitRule<'a>,
+    redactor: &'a Redactor,
     /// The rubric of all cases.
     rubric: Option<RubricVersionId>,
     cases: Vec<NewDatasetCase>,
     keys: BTreeSet<String>,
+    /// Traces that are cases already: one that is named twice is one case.
+    traces: BTreeSet<TraceId>,
     n_bytes: usize,
     n_skipped: usize,
 }
@@ -188,6 +215,17 @@ impl CaseCollection<'_> {
         Ok(())
     }
 
+    /// Links records that hold a stored trace, such as exported ones, so that they are erased with it.
+    async fn link_traces(&mut self, store: &Store, project: ProjectId) -> Result<(), StoreError> {
+        let holders = self.cases.iter().map(|new| &new.case).filter(|case| holds_trace(&case.record));
+        let ids: Vec<TraceId> = holders.filter_map(|case| TraceId::new(case.key.as_str()).ok()).collect();
+        let readable = store.readable_traces(project, &ids).await?;
+        for new in self.cases.iter_mut().filter(|new| holds_trace(&new.case.record)) {
+            new.trace = TraceId::new(new.case.key.as_str()).ok().filter(|id| readable.contains(id));
+        }
+        Ok(())
+    }
+
     /// Each with the rubric of its newest failed verdict, unless the request has one.
     async fn add_traces(
         &mut self,
@@ -197,23 +235,28 @@ impl CaseCollection<'_> {
         absent: Absent,
         withheld: &BTreeSet<String>,
     ) -> Result<(), DatasetError> {
-        for some in ids.chunks(PAGE) {
+        for some in ids.chunks(CONTENT_PAGE) {
             let mut rubrics = load_failed_rubrics(store, project, some, withheld).await?;
+            let mut found = load_traces_by_id(store, project, some).await?;
             for id in some {
-                if self.keys.contains(id.as_str()) {
+                if !self.traces.insert(id.clone()) {
                     continue;
                 }
-                match load_trace_record(store, project, id).await? {
+                let trace = found.remove(id);
+                let is_known = trace.is_some();
+                let record = trace.and_then(|trace| build_trace_record(trace, self.redactor));
+                match record {
                     Some(record) => {
                         let rubric = rubrics.remove(id.as_str());
                         self.add(record, Some(id.clone()), rubric)
                             .map_err(|error| error.with_place(&format!("trace `{id}`")))?;
                     }
                     None if absent == Absent::Skipped => self.n_skipped += 1,
-                    None => {
+                    None if is_known => {
                         let message = format!("trace `{id}` has no content: it is open, or it was erased");
                         return Err(DatasetError::Unknown(message));
                     }
+                    None => return Err(DatasetError::Unknown(format!("there is no trace `{id}`"))),
                 }
             }
         }
@@ -241,17 +284,23 @@ impl CaseCollection<'_> {
         let rubric = graded.next().filter(|_| graded.next().is_none()).map(|graded| graded.id.clone());
         let mut after = None;
         loop {
-            let page = store.items(project, task.id, after.as_ref(), PAGE).await?;
+            let page = store.items(project, task.id, after.as_ref(), CONTENT_PAGE).await?;
             let items = page.items.into_iter();
-            for item in items.filter(|item| item.role == ItemRole::Item && item.state != ItemState::Removed) {
-                let agreed = labels.remove(&item.candidate).filter(|_| !hidden.contains(&item.id));
-                let Some((mut record, trace)) = load_item_record(store, project, &item).await? else {
+            let items = items.filter(|item| item.role == ItemRole::Item && item.state != ItemState::Removed);
+            let subjects = items.map(ItemWithSubject::read).collect::<Result<Vec<_>, _>>()?;
+            let ids: Vec<TraceId> = subjects.iter().filter_map(|item| item.trace.clone()).collect();
+            let mut traces = load_traces_by_id(store, project, &ids).await?;
+            for item in subjects {
+                let (id, candidate, trace) = (item.id, item.candidate.clone(), item.trace.clone());
+                let agreed = labels.remove(&candidate).filter(|_| !hidden.contains(&id));
+                let content = trace.as_ref().and_then(|trace| traces.remove(trace));
+                let Some(mut record) = item.into_record(content, self.redactor) else {
                     self.n_skipped += 1;
                     continue;
                 };
                 add_labels(&mut record, agreed);
                 self.add(record, trace, rubric.clone())
-                    .map_err(|error| error.with_place(&format!("item `{}`", item.candidate)))?;
+                    .map_err(|error| error.with_place(&format!("item `{candidate}`")))?;
             }
             after = page.next;
             if after.is_none() {
@@ -269,6 +318,10 @@ impl DatasetError {
             other => other,
         }
     }
+}
+
+fn holds_trace(record: &Json) -> bool {
+    RecordFields::read(record).non_null_value(RecordField::Trace).is_some()
 }
 
 /// By its name, or a version by its id.
@@ -303,71 +356,102 @@ async fn load_failed_rubrics(
     Ok(failed)
 }
 
-/// A stored trace as a record; `None` if it has no content.
-async fn load_trace_record(
+async fn load_traces_by_id(
     store: &Store,
     project: ProjectId,
-    id: &TraceId,
-) -> Result<Option<Json>, StoreError> {
-    let head = store.trace(project, id).await?;
-    let content = store.trace_content(project, id).await?;
-    Ok(content.map(|trace| build_trace_record(&head, &trace)))
+    ids: &[TraceId],
+) -> Result<BTreeMap<TraceId, TraceWithContent>, StoreError> {
+    let found = store.traces_with_content(project, ids).await?;
+    Ok(found.into_iter().map(|trace| (trace.head.id.clone(), trace)).collect())
 }
 
-fn build_trace_record(head: &TraceHead, trace: &Trace) -> Json {
-    let mut record = Map::from_iter([
-        ("id".to_owned(), Json::from(head.id.as_str())),
-        ("trace".to_owned(), serde_json::to_value(trace).expect("a trace is plain data")),
-    ]);
-    let texts = [("input", task_of_trace(trace)), ("output", trace.answer().map(str::to_owned))];
+/// A stored trace as a record; `None` if it has no content. Patterns of secrets may be newer than the trace.
+fn build_trace_record(trace: TraceWithContent, redactor: &Redactor) -> Option<Json> {
+    let TraceWithContent { head, content } = trace;
+    let trace = content?;
+    let mut record = Map::new();
+    let texts = [("input", task_of_trace(&trace)), ("output", trace.answer().map(str::to_owned))];
     for (name, text) in texts {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             record.insert(name.to_owned(), text.into());
         }
     }
-    let mut metadata = head.metadata.as_object().cloned().unwrap_or_default();
-    if let Some(agent) = &head.agent {
-        metadata.insert("agent".to_owned(), Json::from(agent.as_str()));
-    }
+    record.insert("trace".to_owned(), serde_json::to_value(&trace).expect("a trace is plain data"));
+    let metadata = build_trace_metadata(head.metadata, head.agent);
     if !metadata.is_empty() {
         record.insert("metadata".to_owned(), Json::Object(metadata));
     }
-    Json::Object(record)
+    Some(finish_own_record(record, head.id.as_str(), redactor))
 }
 
-/// The subject of an item as a record, and its trace if it is one; `None` if the trace was erased.
-async fn load_item_record(
-    store: &Store,
-    project: ProjectId,
-    item: &AnnotationItem,
-) -> Result<Option<(Json, Option<TraceId>)>, DatasetError> {
-    let unreadable = |error: serde_json::Error| {
-        DatasetError::Senseless(format!("item `{}` cannot be read: {error}", item.candidate))
+fn build_trace_metadata(metadata: Json, agent: Option<String>) -> Map<String, Json> {
+    let mut metadata = match metadata {
+        Json::Object(metadata) => metadata,
+        _ => Map::new(),
     };
-    let subject: ItemSubject = serde_json::from_value(item.body.clone()).map_err(unreadable)?;
-    Ok(match subject {
-        ItemSubject::Row(mut row) => {
-            row.entry("id").or_insert_with(|| Json::from(item.candidate.as_str()));
-            Some((Json::Object(row), None))
-        }
-        ItemSubject::Trace { id, .. } => {
-            let id = TraceId::new(id).map_err(|error| DatasetError::Bad(error.to_string()))?;
-            load_trace_record(store, project, &id).await?.map(|record| (record, Some(id)))
-        }
-        ItemSubject::Case { task, text, trace, .. } => {
-            let mut record = json!({ "id": item.candidate });
-            if let Some(task) = task {
-                record["input"] = task.into();
+    if let Some(agent) = agent {
+        metadata.insert("agent".to_owned(), Json::from(agent));
+    }
+    metadata
+}
+
+/// Takes secrets out of a record that has the shape of our own data, and adds its key, which is stored anyway.
+fn finish_own_record(record: Map<String, Json>, key: &str, redactor: &Redactor) -> Json {
+    let mut record = Json::Object(record);
+    redactor.json(&mut record);
+    record["id"] = key.into();
+    record
+}
+
+/// An item of an annotation task.
+struct ItemWithSubject {
+    id: ItemId,
+    candidate: String,
+    subject: ItemSubject,
+    /// Set if the subject is a stored trace.
+    trace: Option<TraceId>,
+}
+
+impl ItemWithSubject {
+    fn read(item: AnnotationItem) -> Result<Self, DatasetError> {
+        let unreadable = |error: serde_json::Error| {
+            DatasetError::Senseless(format!("item `{}` cannot be read: {error}", item.candidate))
+        };
+        let subject: ItemSubject = serde_json::from_value(item.body).map_err(unreadable)?;
+        let trace = match &subject {
+            ItemSubject::Trace { id, .. } => {
+                Some(TraceId::new(id.as_str()).map_err(|error| DatasetError::Bad(error.to_string()))?)
             }
-            if let Some(text) = text {
-                record["output"] = text.into();
+            _ => None,
+        };
+        Ok(Self { id: item.id, candidate: item.candidate, subject, trace })
+    }
+
+    /// The subject as a record; `None` if it is a trace without content.
+    fn into_record(self, content: Option<TraceWithContent>, redactor: &Redactor) -> Option<Json> {
+        match self.subject {
+            ItemSubject::Row(row) => {
+                let mut record = Json::Object(row);
+                redactor.data(&mut record);
+                if record.get("id").is_none() {
+                    record["id"] = self.candidate.into();
+                }
+                Some(record)
             }
-            if let Some(trace) = trace {
-                record["trace"] = serde_json::to_value(&*trace).expect("a trace is plain data");
+            ItemSubject::Trace { .. } => build_trace_record(content?, redactor),
+            ItemSubject::Case { task, text, trace, .. } => {
+                let mut record = Map::new();
+                for (name, text) in [("input", task), ("output", text)] {
+                    record.extend(text.map(|text| (name.to_owned(), Json::from(text))));
+                }
+                if let Some(trace) = trace {
+                    let trace = serde_json::to_value(&*trace).expect("a trace is plain data");
+                    record.insert("trace".to_owned(), trace);
+                }
+                Some(finish_own_record(record, &self.candidate, redactor))
             }
-            Some((record, None))
         }
-    })
+    }
 }
 
 /// Labels are the reference of a record that has none. A record with a reference gets them as well, as `labels`.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::dataset::{DatasetReference, DatasetSplit, SuiteCase, build_dataset_suite};
 use jurist_store::datasets::{DatasetCaseFilter, StoredDatasetCase};
 use jurist_store::{Cursor, ProjectId, RubricVersionId, Store, StoreError};
@@ -11,8 +12,8 @@ use utoipa::ToSchema;
 
 use super::{DatasetError, FoundVersion, find_dataset_version};
 
-/// Cases in memory per page.
-const PAGE: usize = 50;
+/// Cases in memory per page; one can have 32 MiB.
+const PAGE: usize = 20;
 
 /// Bytes of an export that is in memory as a whole.
 const MAX_EXPORT_BYTES: usize = 512 << 20;
@@ -142,9 +143,8 @@ pub async fn write_dataset_table(
     split: Option<DatasetSplit>,
 ) -> Result<Vec<u8>, DatasetError> {
     let cases = load_readable_cases(store, found, split).await?;
-    let records: Vec<&Json> = cases.iter().filter_map(|case| case.record.as_ref()).collect();
-    let fields = records.iter().copied().filter_map(Json::as_object).flat_map(Map::keys);
-    let names: BTreeSet<&String> = fields.collect();
+    let mut records: Vec<Map<String, Json>> = cases.into_iter().filter_map(take_table_record).collect();
+    let names: BTreeSet<&String> = records.iter().flat_map(Map::keys).collect();
     let mut columns: Vec<String> = names.into_iter().cloned().collect();
     columns.sort_by_key(|name| name != "id");
     if MAX_COLUMNS < columns.len() {
@@ -154,10 +154,19 @@ pub async fn write_dataset_table(
         )));
     }
     let rows: Vec<Vec<Json>> = records
-        .iter()
-        .map(|record| columns.iter().map(|name| record.get(name).cloned().unwrap_or_default()).collect())
+        .iter_mut()
+        .map(|record| columns.iter().map(|name| record.remove(name).unwrap_or_default()).collect())
         .collect();
     write_dataset_columns(&columns, &rows)
+}
+
+/// The record of a case, with its key as a text: a column of numbers is one of fractions, which do not hold long ids.
+fn take_table_record(case: StoredDatasetCase) -> Option<Map<String, Json>> {
+    let record = case.record?;
+    let id_name = RecordFields::read(&record).name(RecordField::Id).unwrap_or("id").to_owned();
+    let Json::Object(mut record) = record else { return None };
+    record.insert(id_name, Json::from(case.key));
+    Some(record)
 }
 
 #[cfg(feature = "parquet")]

@@ -5,7 +5,10 @@ mod export;
 mod run_data;
 mod views;
 
-pub use collect::{CaseSources, MOST_FILTERED_TRACES, list_filtered_traces, write_dataset_version};
+pub use collect::{
+    CaseSources, DEFAULT_FILTERED_TRACES, MOST_ADDED_TRACES, list_filtered_traces, parse_trace_ids,
+    write_dataset_version,
+};
 pub use export::{
     DatasetExportFormat, DatasetRows, export_file_name, format_export_page, read_dataset_rows,
     write_dataset_suite, write_dataset_table,
@@ -100,6 +103,10 @@ fn validate_dataset_name(name: &str) -> Result<&str, DatasetError> {
     let name = name.trim();
     if name.is_empty() || 100 < name.chars().count() || name.chars().any(char::is_control) {
         return Err(DatasetError::Bad("a dataset has a name of up to 100 letters, on one line".to_owned()));
+    }
+    // As a part of an address, they would name what is above.
+    if matches!(name, "." | "..") {
+        return Err(DatasetError::Bad(format!("`{name}` cannot be the name of a dataset")));
     }
     if !DatasetReference::is_plain_name(name) {
         return Err(DatasetError::Bad(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::dataset::{DatasetSplit, differing_fields};
+use jurist_core::dataset::DatasetSplit;
 use jurist_store::datasets::{
     CaseDifference, Dataset, DatasetCaseRubric, DatasetVersion, StoredDatasetCase, WrittenVersion,
 };
@@ -13,30 +13,37 @@ use utoipa::ToSchema;
 /// A dataset
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DatasetView {
+    /// Id of the dataset.
     #[schema(example = "dst_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
+    /// Unique in the project.
     pub name: String,
+    /// What the dataset is for, in its author's words.
     pub description: Option<String>,
     /// Share of tasks whose cases are in the split `test`.
     pub test_share: f64,
+    /// When it was created, in UTC (RFC 3339).
     pub created: String,
     /// Name of the person who created it.
     pub created_by: Option<String>,
     /// When it was archived.
     pub archived: Option<String>,
-    /// Absent before the first version.
+    /// The newest version; absent before the first.
     pub newest: Option<DatasetVersionView>,
 }
 
 /// A version of a dataset, which never changes
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DatasetVersionView {
-    /// From 1.
+    /// Number of the version, from 1.
     pub number: u64,
+    /// When it was written, in UTC (RFC 3339).
     pub created: String,
     /// Name of the person who wrote it.
     pub created_by: Option<String>,
+    /// Why the version was written, in its author's words.
     pub note: Option<String>,
+    /// Number of cases.
     pub n_cases: u64,
     /// Cases in the split `dev`.
     pub n_dev: u64,
@@ -44,7 +51,7 @@ pub struct DatasetVersionView {
     pub n_test: u64,
     /// Cases that the version before does not have.
     pub n_added: u64,
-    /// Cases whose record or rubric differs from the version before.
+    /// Cases whose record, rubric or trace differs from the version before.
     pub n_changed: u64,
     /// Cases that only the version before has.
     pub n_removed: u64,
@@ -52,6 +59,7 @@ pub struct DatasetVersionView {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DatasetVersionPage {
+    /// Versions, the newest first.
     pub items: Vec<DatasetVersionView>,
     /// Where the next page begins; absent at the end.
     pub next: Option<String>,
@@ -60,6 +68,7 @@ pub struct DatasetVersionPage {
 /// The stored rubric of a case
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DatasetRubricView {
+    /// Name of the rubric.
     pub name: String,
     /// Id of the rubric version.
     #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
@@ -106,6 +115,7 @@ pub struct DatasetCasePage {
     pub version: u64,
     /// Cases of the version, whatever the filter.
     pub n_cases: u64,
+    /// Cases, in the order in which they were added.
     pub items: Vec<DatasetCaseView>,
     /// Where the next page begins; absent at the end.
     pub next: Option<String>,
@@ -114,13 +124,17 @@ pub struct DatasetCasePage {
 /// Differences between two versions
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DatasetDiffView {
+    /// Number of the old version.
     pub from: u64,
+    /// Number of the new version.
     pub to: u64,
-    /// Over all pages.
+    /// Cases that only the new version has, over all pages.
     pub n_added: u64,
+    /// Cases whose record, rubric or trace differs, over all pages.
     pub n_changed: u64,
+    /// Cases that only the old version has, over all pages.
     pub n_removed: u64,
-    /// By key.
+    /// Differences, by key of the case.
     pub items: Vec<CaseDifferenceView>,
     /// Where the next page begins; absent at the end.
     pub next: Option<String>,
@@ -128,13 +142,15 @@ pub struct DatasetDiffView {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CaseDifferenceView {
+    /// What happened to the case.
     pub kind: CaseDifferenceKind,
+    /// Key of the case.
     pub key: String,
-    /// Absent for an added case.
+    /// The case in the old version; absent for an added case.
     pub old: Option<DatasetCaseView>,
-    /// Absent for a removed case.
+    /// The case in the new version; absent for a removed case.
     pub new: Option<DatasetCaseView>,
-    /// Fields of a changed record that differ, and `rubric`.
+    /// Fields of a changed record that differ, and `rubric` or `trace`.
     pub fields: Vec<String>,
 }
 
@@ -152,6 +168,7 @@ pub struct NewDatasetRequest {
     /// Up to 100 letters on one line.
     #[schema(min_length = 1, max_length = 100, example = "support")]
     pub name: String,
+    /// What the dataset is for.
     #[serde(default)]
     pub description: Option<String>,
     /// Share of tasks whose cases are in the split `test` [default: 0.2].
@@ -172,7 +189,7 @@ pub struct NewDatasetVersion {
     /// Records, as `jurist grade` reads them. A record with the key of a case replaces it.
     #[schema(value_type = Vec<Object>)]
     pub records: Vec<Json>,
-    /// Ids of traces.
+    /// Ids of traces, up to 10000.
     pub traces: Vec<String>,
     /// Traces, as `GET /traces` takes them; `limit` is from 1 to 10000 [default: 1000].
     #[schema(value_type = Option<Object>)]
@@ -188,17 +205,22 @@ pub struct NewDatasetVersion {
     pub replace: bool,
 }
 
-/// What became of a request
+/// The result of a request for a new version
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DatasetVersionReceipt {
     /// The new version, or the newest if nothing changed.
     pub version: u64,
     /// Whether a version was written.
     pub is_new: bool,
+    /// Cases of that version.
     pub n_cases: u64,
+    /// Cases that the version before does not have.
     pub n_added: u64,
+    /// Cases whose record, rubric or trace changed.
     pub n_changed: u64,
+    /// Cases of the request that the version before has in the same form.
     pub n_unchanged: u64,
+    /// Cases that only the version before has.
     pub n_removed: u64,
     /// Traces of the filter that have no content.
     pub n_skipped: u64,
@@ -282,19 +304,17 @@ impl From<StoredDatasetCase> for DatasetCaseInFull {
 
 impl From<CaseDifference> for CaseDifferenceView {
     fn from(difference: CaseDifference) -> Self {
-        let CaseDifference { key, old, new } = difference;
+        let CaseDifference { key, old, new, mut fields } = difference;
         let kind = match (&old, &new) {
             (None, _) => CaseDifferenceKind::Added,
             (_, None) => CaseDifferenceKind::Removed,
             _ => CaseDifferenceKind::Changed,
         };
-        let mut fields = Vec::new();
         if let (Some(old), Some(new)) = (&old, &new) {
-            if let (Some(old), Some(new)) = (&old.record, &new.record) {
-                fields = differing_fields(old, new);
-            }
-            if old.rubric != new.rubric {
-                fields.push("rubric".to_owned());
+            for (name, differs) in [("rubric", old.rubric != new.rubric), ("trace", old.trace != new.trace)] {
+                if differs && !fields.iter().any(|field| field == name) {
+                    fields.push(name.to_owned());
+                }
             }
         }
         let view = |case: Option<StoredDatasetCase>| case.map(DatasetCaseView::from);

@@ -32,15 +32,12 @@ impl ContestTask {
     }
 
     pub fn job(self, project: ProjectId) -> NewJob {
+        let (a, b) = &self.traces;
+        let dedupe = format!("{}{a}/{b}", Self::prefix(self.monitor, self.series));
         NewJob {
             project: Some(project),
             kind: KIND.to_owned(),
-            dedupe: Some(format!(
-                "{}{}/{}",
-                Self::prefix(self.monitor, self.series),
-                self.traces.0,
-                self.traces.1
-            )),
+            dedupe: Some(dedupe),
             priority: -1,
             ready: self.begun,
             max_attempts: ATTEMPTS,

@@ -46,6 +46,15 @@ const WATCHED: [AlertKind; 6] = [
 /// How long a decision may be without a job before one is added: a job that has just died is closed meanwhile.
 const JOB_GRACE: i64 = 60_000_000;
 
+/// When this process checked the alert conditions of all monitors.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AlertChecks {
+    /// The end of the last check that succeeded.
+    pub last: Option<Time>,
+    /// `None` until the first check has ended.
+    pub next: Option<Time>,
+}
+
 /// Checks every monitor: raises or resolves its alerts, and adds jobs for traces that would wait for ever.
 pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
     for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {

@@ -162,7 +162,8 @@ impl DecisionCache {
                 None => None,
             };
             // Traces that finished before the monitor was created are not evaluated.
-            let since = |it: &&(Time, _, _)| head.finished.is_none_or(|finished| it.0 <= finished);
+            let since =
+                |(begun, _, _): &&(Time, _, _)| head.finished.is_none_or(|finished| *begun <= finished);
             for (_, watched, pace) in watching.iter().filter(since) {
                 all.made.extend(decision(watched, head, dear, pace, &mut room));
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::Time;
 use jurist_core::plan::hash_position;
-use jurist_core::stats::pass_rate;
+use jurist_core::stats::basics::pass_rate;
 use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::jobs::NewJob;
 use jurist_store::monitors::StoredMonitor;
@@ -227,10 +227,13 @@ pub async fn list_comparisons(
 fn build_comparison_view(held: &[&StoredContest], n_waiting: u64) -> ComparisonView {
     let n = |outcome: Contested| held.iter().filter(|contest| contest.outcome == outcome).count();
     let (n_a, n_b) = (n(Contested::A), n(Contested::B));
-    let won_first = |contest: &&&StoredContest| match contest.outcome {
-        Contested::A => contest.first == contest.traces.0,
-        Contested::B => contest.first == contest.traces.1,
-        Contested::Tie | Contested::Error => false,
+    let won_first = |contest: &&&StoredContest| {
+        let (a, b) = &contest.traces;
+        match contest.outcome {
+            Contested::A => contest.first == *a,
+            Contested::B => contest.first == *b,
+            Contested::Tie | Contested::Error => false,
+        }
     };
     let rate = pass_rate(n_a, n_a + n_b).ok();
     let first = pass_rate(held.iter().filter(won_first).count(), n_a + n_b).ok();

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
 use jurist_core::rubric::{CriterionKind, Display, Polarity, Rubric, Scale};
-use jurist_core::stats::{
-    LabelledTrace, Traffic, TrafficSums, Undefined, WeightedScoreSums, corrected_traffic,
-    estimate_traffic_mean,
+use jurist_core::stats::basics::Undefined;
+use jurist_core::stats::monitoring::{
+    LabelledTrace, Traffic, TrafficSums, WeightedScoreSums, correct_traffic_mean, estimate_traffic_mean,
 };
 use jurist_store::decisions::{DecisionState, DecisionTally, TallyGrouping};
 use jurist_store::monitors::StoredMonitor;
@@ -236,7 +236,7 @@ pub async fn estimate_monitor_traffic(
             let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
                 raw.as_ref()
                     .ok()
-                    .and_then(|traffic| corrected_traffic(traffic, labels).ok())
+                    .and_then(|traffic| correct_traffic_mean(traffic, labels).ok())
                     .map(CorrectedView::from)
             };
             let bounds = rubric.and_then(|rubric| native_bounds(rubric, &criterion));

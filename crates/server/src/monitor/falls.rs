@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jurist_core::alert::{self, AlertScope, Signal, SignalState};
-use jurist_core::stats::{DailyScores, WeightedScoreSums, find_fall};
+use jurist_core::stats::monitoring::{DailyScores, WeightedScoreSums, find_fall};
 use jurist_core::suite;
 
 use super::estimates::{DAY, JudgeSeries, MonitorTallies};

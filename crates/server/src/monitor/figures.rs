@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Month;
-use jurist_core::stats::{Traffic, TrafficSums, estimate_traffic_mean};
+use jurist_core::stats::monitoring::{Traffic, TrafficSums, estimate_traffic_mean};
 use jurist_store::decisions::TallyGrouping;
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};

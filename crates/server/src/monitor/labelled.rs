@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jurist_core::grade::{Outcome, VerdictStatus};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::verdict_from_outcomes;
-use jurist_core::stats::LabelledTrace;
+use jurist_core::stats::monitoring::LabelledTrace;
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::scores::{LabelledScore, WholeScore};
 use jurist_store::{ProjectId, RubricVersionId, Store, StoreError};

@@ -22,7 +22,7 @@ mod traffic;
 mod monitor_version;
 mod trace_explanation;
 
-pub use alert_watch::watch_monitors;
+pub use alert_watch::{AlertChecks, watch_monitors};
 pub use apply::{
     Applied, MonitorView, NotApplied, VersionView, apply_monitor_file, build_monitor_view, remove_monitor,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jurist_core::grade::Time;
 use jurist_core::plan::{TraceStratum, stratum_sample_rate};
-use jurist_core::stats::{Dialled, TrafficSums, half_width, month_ahead};
+use jurist_core::stats::monitoring::{Dialled, TrafficSums, half_width, month_ahead};
 use jurist_core::suite;
 use jurist_store::decisions::{DecisionState, TallyGrouping};
 use jurist_store::monitors::StoredMonitor;

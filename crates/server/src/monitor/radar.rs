@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use jurist_core::chart::{Chart, MeasuredValue, Radar, RadarSeries};
-use jurist_core::stats::estimate_traffic_mean;
+use jurist_core::stats::monitoring::estimate_traffic_mean;
 use jurist_store::decisions::TallyGrouping;
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};

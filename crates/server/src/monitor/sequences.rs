@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
-use jurist_core::stats::TrafficSequence;
+use jurist_core::stats::monitoring::TrafficSequence;
 use jurist_store::scores::StratumScore;
 use jurist_store::{MonitorId, ProjectId, RubricVersionId, Store, StoreError};
 

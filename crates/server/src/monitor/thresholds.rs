@@ -6,7 +6,7 @@ use jurist_core::alert::{self, AlertScope, RuleFigure, Signal};
 use jurist_core::grade::Time;
 use jurist_core::money::{Month, Rates};
 use jurist_core::quantity::Usd;
-use jurist_core::stats::estimate_traffic_mean;
+use jurist_core::stats::monitoring::estimate_traffic_mean;
 use jurist_core::suite::{AlertMetric, AlertRule};
 use jurist_store::alert_figures::TraceUsage;
 use jurist_store::{ProjectId, Store, StoreError};

@@ -1,6 +1,6 @@
 //! API views of the estimates of `core`.
 
-use jurist_core::stats::{CorrectedTraffic, Traffic, TrafficStratum};
+use jurist_core::stats::monitoring::{CorrectedTraffic, Traffic, TrafficStratum};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jurist_core::dialect::{MailSecurity, MailSettings};
+use jurist_core::source::is_hidden_steering;
 use jurist_engine::load;
 use jurist_store::accounts::ProjectRole;
 use jurist_store::{ProjectId, Store, StoreError};
@@ -98,8 +99,7 @@ fn build_mail_message(
     let mailbox = |text: &str| text.parse::<Mailbox>().map_err(|_| NotMailed::Address(text.to_owned()));
     let from = mailbox(&mail.from)?;
     let id = format!("<{}@{}>", told.id, from.email.domain());
-    let title: String =
-        told.title().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let title = told.title().replace(|letter: char| letter.is_control() || is_hidden_steering(letter), " ");
     let mut message = Message::builder()
         .from(from)
         .message_id(Some(id))
@@ -116,7 +116,7 @@ fn render_mail_text(told: &NotificationMessage<'_>) -> String {
     if let Some(alert) = told.alert {
         text += &format!("\nsince {}\n", alert.raised);
         if let (NotificationEvent::Resolved, Some(resolved)) = (told.event, alert.resolved) {
-            text += &format!("over since {resolved}\n");
+            text += &format!("resolved {resolved}\n");
         }
         for (name, value) in alert.facts.as_object().into_iter().flatten() {
             text += &format!("{name}: {value}\n");

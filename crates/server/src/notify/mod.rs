@@ -221,7 +221,7 @@ fn withhold(notice: &NotificationTask, alert: &Alert, now: Time) -> Option<JobEn
         NotificationEvent::Raised | NotificationEvent::Reminder if now < snoozed_until => {
             Some(JobEnd::Later(snoozed_until, "the alert is snoozed"))
         }
-        // Nobody heard that it was raised.
+        // No notification said that it was raised.
         NotificationEvent::Resolved if alert.sent.is_none() => Some(JobEnd::Finished),
         _ => None,
     }
@@ -261,7 +261,7 @@ impl NotificationMessage<'_> {
             (NotificationEvent::Reminder, Some(alert)) => {
                 format!("{project}: still active: {}", alert.message)
             }
-            (NotificationEvent::Resolved, Some(alert)) => format!("{project}: over: {}", alert.message),
+            (NotificationEvent::Resolved, Some(alert)) => format!("{project}: resolved: {}", alert.message),
             _ => format!("{project}: this is a test notification"),
         }
     }

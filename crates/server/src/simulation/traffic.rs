@@ -1,4 +1,4 @@
-//! Agents that send their traces in pieces, out of order, late, and again until they are told that all is kept.
+//! Agents that send their traces in pieces, out of order, late, and again until the server confirms that all is stored.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -26,7 +26,7 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
         return Ok(postpone_while_paused());
     }
     let seated = shop.load_prepared_monitor(project, task.version).await?;
-    let (a, b) = (&task.traces.0, &task.traces.1);
+    let (a, b) = &task.traces;
     let traces = (shop.store.trace_content(project, a).await?, shop.store.trace_content(project, b).await?);
     let (Some(first), Some(second)) = traces else { return Ok(JobEnd::Finished) };
     let [first, second] = [first, second].map(|trace| JudgeInput::new(&Candidate::default(), Some(trace)));
@@ -72,7 +72,7 @@ fn contest(
     judge: &str,
     held: &Result<Preference, Outcome>,
 ) -> StoredContest {
-    let (a, b) = (&task.traces.0, &task.traces.1);
+    let (a, b) = &task.traces;
     let (outcome, reason, cost, first) = match held {
         Ok(it) => {
             let outcome = match it.winner {

@@ -113,6 +113,8 @@ async fn render_trace_events(
         case: trace.to_string(),
         origin: None,
         trial: None,
+        base: None,
+        parts: None,
         candidate: trace.to_string(),
         rubric: version.hash,
         spend: grades.iter().fold(Spend::default(), |sum, grade| sum.plus(grade.spend)),

@@ -214,10 +214,7 @@ fn check_run_permissions(
     own: &ProjectSettings,
 ) -> Result<(), WorkRefusal> {
     let refused = |why: String| Err(WorkRefusal::NotAllowed(why));
-    let models_of = |judge: &Judge| {
-        let several = judge.panel.iter().chain(judge.escalate.as_ref().map(|escalate| &escalate.to));
-        judge.model.iter().chain(several).cloned().collect::<Vec<String>>()
-    };
+    let models_of = |judge: &Judge| judge.models().cloned().collect::<Vec<String>>();
     let judges =
         suite.cases.iter().map(|case| &case.judge).chain(suite.judges.values()).chain([&suite.judge]);
     let mut models = judges.flat_map(models_of).chain(asked.judge.clone()).chain(asked.agent.clone());

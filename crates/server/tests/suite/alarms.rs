@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jurist_core::grade::Time;
+use jurist_server::ServerSettings;
 use jurist_server::monitor::watch_monitors;
 use jurist_store::clock;
 use reqwest::Method;
@@ -11,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::Act;
 use crate::monitors::{honest, hurried, monitor, rated};
-use crate::place::{Place, served, served_on_sqlite};
+use crate::place::{Place, served, served_on_sqlite, until};
 use crate::runs::judge;
 
 const HOUR: i64 = 3_600_000_000;
@@ -76,6 +77,17 @@ fn judges_that_break_are_told_once_and_once_more_when_it_is_over() {
             place.watch(0).await;
             assert_eq!((place.told().await, place.n_alerts().await), (Vec::new(), 1));
         }
+    });
+}
+
+#[test]
+fn a_server_says_when_it_checked_its_monitors_and_when_it_does_so_next() {
+    served_on_sqlite(&ServerSettings::default(), |place| async move {
+        until(async || !place.get("/api/v1/alerts").await["next_check"].is_null()).await;
+        let page = place.get("/api/v1/alerts").await;
+        let time = |key: &str| Time::parse(page[key].as_str().unwrap()).unwrap().micros();
+        assert!(time("last_check") <= clock::current_time().micros(), "{page}");
+        assert_eq!(time("next_check") - time("last_check"), HOUR / 6);
     });
 }
 

@@ -4,10 +4,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use jurist_server::{ConnectionLimits, ServerSettings};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::place::{Place, served, until};
+use crate::model::Act;
+use crate::place::{Place, served_on_sqlite, until};
+use crate::runs::judge;
 
 fn with_limits(limits: ConnectionLimits) -> ServerSettings {
     ServerSettings { connections: limits, ..ServerSettings::default() }
@@ -59,7 +63,7 @@ const HALF_BODY: &str = "POST /api/v1/traces HTTP/1.1\r\nhost: localhost\r\ncont
 #[test]
 fn half_requests_of_one_address_leave_room_for_others() {
     let limits = ConnectionLimits { connections: 96, per_address: 32, ..generous() };
-    served(&with_limits(limits), |place| async move {
+    served_on_sqlite(&with_limits(limits), |place| async move {
         let mut held = Vec::new();
         for n in 0..110 {
             held.push(place.connect_from(2, if n % 2 == 0 { HALF_HEAD } else { HALF_BODY }).await);
@@ -80,7 +84,7 @@ fn there_are_fewer_connections_than_files() {
         assert_eq!(ConnectionLimits::for_open_files(files).connections, connections);
     }
     let limits = ConnectionLimits { connections: 20, per_address: 20, ..generous() };
-    served(&with_limits(limits), |place| async move {
+    served_on_sqlite(&with_limits(limits), |place| async move {
         let mut held = Vec::new();
         for _ in 0..20 {
             held.push(place.connect_from(2, HALF_HEAD).await);
@@ -98,7 +102,7 @@ fn whoever_does_not_finish_is_not_waited_for() {
         body_gap: Duration::from_millis(300),
         ..generous()
     };
-    served(&with_limits(limits), |place| async move {
+    served_on_sqlite(&with_limits(limits), |place| async move {
         assert_eq!(place.status_line(2, HALF_HEAD).await, "", "closed without an answer");
         assert_eq!(place.status_line(2, "").await, "", "closed without an answer");
         assert_eq!(place.status_line(2, HALF_BODY).await, "HTTP/1.1 408 Request Timeout");
@@ -114,7 +118,7 @@ fn whoever_does_not_finish_is_not_waited_for() {
 #[test]
 fn a_body_of_a_byte_now_and_then_ends() {
     let limits = ConnectionLimits { body_time: Duration::from_millis(500), ..generous() };
-    served(&with_limits(limits), |place| async move {
+    served_on_sqlite(&with_limits(limits), |place| async move {
         let mut stream = place.connect_from(2, HALF_BODY).await;
         let dripping = async {
             let mut tick = tokio::time::interval(Duration::from_millis(50));
@@ -135,8 +139,20 @@ fn a_body_of_a_byte_now_and_then_ends() {
 }
 
 #[test]
+fn a_request_that_takes_too_long_is_given_up() {
+    let judge = judge(|_| Act::Wait(Duration::from_secs(60), Box::new(Act::Fit)));
+    let limits = ConnectionLimits { request_time: Duration::from_millis(300), ..generous() };
+    let settings = ServerSettings { connections: limits, ..judge.settings() };
+    served_on_sqlite(&settings, |place| async move {
+        let body = json!({ "judge": "openai/gpt-5-mini" });
+        let answer = place.ask(Method::POST, "/api/v1/judges/ping", &[], body).await;
+        assert_eq!(answer.status, StatusCode::GATEWAY_TIMEOUT, "{}", answer.text);
+    });
+}
+
+#[test]
 fn two_host_headers_are_refused() {
-    served(&ServerSettings::default(), |place| async move {
+    served_on_sqlite(&ServerSettings::default(), |place| async move {
         let request = HEALTH.replace("host: localhost\r\n", "host: localhost\r\nhost: elsewhere\r\n");
         assert_eq!(place.status_line(2, &request).await, "HTTP/1.1 400 Bad Request");
     });

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jurist_core::candidate::{StepRole, Trace, TraceStep};
 use jurist_core::grade::{Counts, Time, Verdict, VerdictStatus};
 use jurist_core::plan::{CaseSelection, plan_suite};
 use jurist_engine::bundle::Bundle;
 use jurist_server::ServerSettings;
 use jurist_store::grades::NewVerdict;
-use jurist_store::{Probability, clock};
+use jurist_store::traces::FinishedTrace;
+use jurist_store::{Probability, TraceId, clock};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -142,6 +144,21 @@ fn a_version_is_exported_as_a_table() {
         let records =
             json!([record("a", "x"), { "id": "b", "input": "q", "output": "y", "metadata": { "n": 1 } }]);
         place.write("support", json!({ "records": records })).await;
+        // Ids stay what they are, however long; a task that is a number stays in its split.
+        place.dataset("numbers").await;
+        let long: u64 = 9_007_199_254_740_993;
+        let records = json!([{ "id": long, "task": 7, "input": "q" }, { "id": 2, "task": 8, "input": "q" }]);
+        place.write("numbers", json!({ "records": records })).await;
+        let url = format!("{}/api/v1/datasets/numbers/export?format=parquet", place.url);
+        let table = reqwest::get(url).await.unwrap().bytes().await.unwrap().to_vec();
+        let rows = jurist_server::parquet::read_parquet_rows(table, 10).unwrap();
+        assert_eq!(rows[0]["id"], long.to_string());
+        let again = place.write("numbers", json!({ "records": rows })).await;
+        assert_eq!((&again["n_added"], &again["n_cases"]), (&json!(0), &json!(2)));
+        let cases = place.get("/api/v1/datasets/numbers/cases").await;
+        let tasks: Vec<&Json> = cases["items"].as_array().unwrap().iter().map(|case| &case["task"]).collect();
+        assert_eq!(tasks, ["7", "8"]);
+
         let url = format!("{}/api/v1/datasets/support/export?format=parquet", place.url);
         let table = reqwest::get(url).await.unwrap().bytes().await.unwrap().to_vec();
         let rows = jurist_server::parquet::read_parquet_rows(table, 10).unwrap();
@@ -164,7 +181,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
         };
         assert_eq!(post("/datasets", json!({ "name": "support" })).await.status, StatusCode::OK);
         assert_eq!(post("/datasets", json!({ "name": "support" })).await.status, StatusCode::CONFLICT);
-        for name in ["", "a\nb", "support@v3", "support:test"] {
+        for name in ["", ".", "..", "a\nb", "support@v3", "support:test"] {
             let refused = post("/datasets", json!({ "name": name })).await;
             assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{name}: {}", refused.text);
         }
@@ -180,7 +197,8 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
             (json!({ "records": ["text"] }), StatusCode::BAD_REQUEST, "record 1"),
             (json!({ "records": [record("b", "x")], "remove": ["b"] }), StatusCode::BAD_REQUEST, "at once"),
             (json!({ "remove": ["nobody"] }), StatusCode::NOT_FOUND, "nobody"),
-            (json!({ "traces": ["nothing"] }), StatusCode::NOT_FOUND, "nothing"),
+            (json!({ "traces": ["nothing"] }), StatusCode::NOT_FOUND, "there is no trace `nothing`"),
+            (json!({ "traces": vec!["a"; 10_001] }), StatusCode::PAYLOAD_TOO_LARGE, "10000"),
             (json!({ "records": [record("b", "x")], "rubric": "none" }), StatusCode::NOT_FOUND, "rubric"),
             (json!({ "trace_filter": { "agnet": "x" } }), StatusCode::BAD_REQUEST, "agnet"),
             (json!({ "trace_filter": { "limit": 20_000 } }), StatusCode::BAD_REQUEST, "10000"),
@@ -299,6 +317,56 @@ fn a_failed_trace_becomes_a_case_with_the_rubric_that_failed_it() {
         assert_eq!((lines.status, lines.text.as_str()), (StatusCode::OK, ""));
         let (status, text) = place.refused("regressions", json!({ "traces": ["t1"] })).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{text}");
+    });
+}
+
+#[test]
+fn secrets_of_a_trace_do_not_become_part_of_a_case() {
+    served(&ServerSettings::default(), |place| async move {
+        let (store, project, now) = (&place.app.store, place.app.default_project, clock::current_time());
+        let secret = format!("sk-ant-{}", "aB3dE5gH7jK9mN1pQ3".repeat(3));
+        let steps = vec![
+            TraceStep::new(StepRole::User, "What is the key?"),
+            TraceStep::new(StepRole::Assistant, format!("It is {secret}.")),
+        ];
+        // Stored before the server had a pattern for the secret.
+        let trace = FinishedTrace {
+            trace: Trace { steps, ..Trace::default() },
+            agent: Some("desk".into()),
+            session: None,
+            is_failed: false,
+            started: now,
+            duration: None,
+            probability: Probability::CERTAIN,
+            metadata: json!({ "note": secret }),
+        };
+        store.put_trace(project, &TraceId::new("t1").unwrap(), &trace, now).await.unwrap();
+        place.dataset("leaks").await;
+        place.write("leaks", json!({ "traces": ["t1", "t1"] })).await;
+        let case = place.get("/api/v1/datasets/leaks/cases/t1").await;
+        assert!(!case.to_string().contains("sk-ant"), "{case}");
+        assert_eq!(case["record"]["id"], "t1");
+        assert_eq!(case["record"]["output"], "It is [redacted].");
+
+        // A record with the key of a trace in the same request is not dropped silently.
+        let both = json!({ "records": [record("t1", "x")], "traces": ["t1"] });
+        let (status, text) = place.refused("leaks", both).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{text}");
+        assert!(text.contains("trace `t1`: the key `t1` is given twice"), "{text}");
+
+        // A record that holds a stored trace, such as an exported one, is erased with it; others with its id are not.
+        for (name, record) in [("linked", case["record"].clone()), ("plain", record("t1", "x"))] {
+            place.dataset(name).await;
+            place.write(name, json!({ "records": [record] })).await;
+        }
+        let again = place.write("linked", json!({ "traces": ["t1"] })).await;
+        assert_eq!((&again["is_new"], &again["n_unchanged"]), (&json!(false), &json!(1)));
+        let later = Time::from_micros(now.micros() + 1_000_000_000);
+        while store.erase_traces(project, later, 10).await.unwrap() != 0 {}
+        for (name, is_erased) in [("leaks", true), ("linked", true), ("plain", false)] {
+            let case = place.get(&format!("/api/v1/datasets/{name}/cases/t1")).await;
+            assert_eq!(case["is_erased"], is_erased, "{name}");
+        }
     });
 }
 

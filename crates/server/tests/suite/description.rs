@@ -28,3 +28,38 @@ fn every_parameter_of_every_operation_has_a_description() {
     }
     assert!(missing.is_empty(), "parameters without a description:\n{}", missing.join("\n"));
 }
+
+#[test]
+fn every_property_of_every_schema_has_a_description() {
+    let description: serde_json::Value = serde_json::from_str(&jurist_server::description()).unwrap();
+    let mut missing = Vec::new();
+    for (name, schema) in description["components"]["schemas"].as_object().unwrap() {
+        list_undescribed(name, schema, &mut missing);
+    }
+    assert!(missing.is_empty(), "properties without a description:\n{}", missing.join("\n"));
+}
+
+/// Properties of a schema and of the schemas inside it that have no description. The description of a property that
+/// can be `null` is next to its reference, in `oneOf`.
+fn list_undescribed(place: &str, schema: &serde_json::Value, missing: &mut Vec<String>) {
+    let is_described = |property: &serde_json::Value| {
+        let variants = property["oneOf"].as_array().into_iter().flatten();
+        std::iter::once(property)
+            .chain(variants)
+            .any(|schema| schema["description"].as_str().is_some_and(|text| !text.trim().is_empty()))
+    };
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        if !is_described(property) {
+            missing.push(format!("{place}: {name}"));
+        }
+        list_undescribed(&format!("{place}.{name}"), property, missing);
+    }
+    for key in ["allOf", "anyOf", "oneOf"] {
+        for variant in schema[key].as_array().into_iter().flatten() {
+            list_undescribed(place, variant, missing);
+        }
+    }
+    if schema["items"].is_object() {
+        list_undescribed(&format!("{place}[]"), &schema["items"], missing);
+    }
+}

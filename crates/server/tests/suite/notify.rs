@@ -107,7 +107,7 @@ fn mail_goes_over_every_kind_of_connection_and_comes_again_after_a_refusal() {
             mail.text
         );
         assert!(mail.text.contains("Message-ID: <alr_"), "{}", mail.text);
-        assert!(mailed[1].text.contains("default: over: triage is paused"), "{}", mailed[1].text);
+        assert!(mailed[1].text.contains("default: resolved: triage is paused"), "{}", mailed[1].text);
         assert_eq!(mail.is_secret, wire != Wire::Plain);
         let credentials = mail.credentials.as_ref().map(|credential| STANDARD.decode(credential).unwrap());
         assert_eq!(credentials, (wire != Wire::Plain).then(|| format!("\0jurist\0{PASSWORD}").into_bytes()));

@@ -116,6 +116,42 @@ fn hidden_questions_are_not_stored_and_nothing_ticked_is_an_answer() {
 }
 
 #[test]
+fn answers_outside_of_limits_are_refused_and_words_are_marked() {
+    served(&ServerSettings::default(), |place| async move {
+        let config = "
+annotation_task_name: Limits
+data_files: [data.jsonl]
+item_properties: {id_key: id, text_key: text}
+keyword_highlights: [{word: open*, label: hours}]
+annotation_schemes:
+  - {annotation_type: multiselect, name: faults, labels: [a, b, c], min_selections: 1, max_selections: 2}
+  - {annotation_type: text, name: why, max_chars: 5}
+";
+        let files =
+            json!({"task.yaml": config, "data.jsonl": "{\"id\": \"a\", \"text\": \"It opens at nine.\"}\n"});
+        let made = post(&place, "/tasks", "", json!({"config": "task.yaml", "files": files})).await;
+        let task = made["id"].as_str().unwrap();
+        let body = json!({"task": task, "name": "ana"});
+        let cookie = place.ask(Method::POST, "/api/v1/join/task", &[], body).await.cookie();
+        let work = post(&place, &format!("/tasks/{task}/next"), &cookie, json!({})).await;
+        assert_eq!(work["item"]["keywords"], json!([{"word": "open*", "label": "hours"}]));
+        assert_eq!(work["schemes"][0]["limits"], json!({"min": 1, "max": 2}));
+        assert_eq!(work["schemes"][1]["limits"], json!({"max": 5}));
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        let sent = |labels: &[&str], text: &str| {
+            let draft = json!({"faults": {"kind": "choice", "labels": labels}, "why": {"kind": "text", "text": text}});
+            json!({"draft": draft, "revision": work["revision"]})
+        };
+        let refused = ask(&place, Method::POST, &path, &cookie, sent(&["a", "b", "c"], "too long")).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        for why in ["1 to 2 labels expected, 3 given", "at most 5 characters expected, 8 given"] {
+            assert!(refused.text.contains(why), "{}", refused.text);
+        }
+        post(&place, &path, &cookie, sent(&["a", "b"], "so")).await;
+    });
+}
+
+#[test]
 fn decisions_are_answers_of_their_question_and_are_exported() {
     served(&ServerSettings::default(), |place| async move {
         let task = make_task(&place).await;

@@ -176,6 +176,9 @@ fn what_no_grader_writes_is_refused_with_the_reason() {
         scored["verdict"]["score"] = json!(1.0);
         refused(0, scored, "a result without a verdict has no score").await;
         refused(1_000_000, result("a", Some(1.0), "x"), "up to a million results").await;
+        let mut long = result("a", Some(1.0), "x");
+        long["parts"] = json!({ "written": "a", "variant": ["m".repeat(2_001)] });
+        refused(0, long, "a name in `base` or `parts` is too long").await;
         refused(0, json!({ "case": "a" }), "missing field").await;
         let many: Vec<Json> =
             (0..501).map(|at| json!({ "place": at, "result": result("a", Some(1.0), "x") })).collect();
@@ -319,12 +322,17 @@ fn answers_are_listed_in_short_and_labels_of_people_are_kept_beside_verdicts() {
         place.push(&id, pushed_head(), &results).await;
         let path = format!("/api/v1/runs/{id}");
         let page = place.get(&format!("{path}/answers?limit=2")).await;
-        assert_eq!(page["items"][0], json!({ "place": 0, "answer": "Hello!", "is_cut": false }));
+        let hello = &page["items"][0];
+        assert_eq!(
+            (&hello["place"], &hello["answer"], &hello["is_cut"]),
+            (&json!(0), &json!("Hello!"), &json!(false))
+        );
         let cut = page["items"][1]["answer"].as_str().unwrap();
         assert_eq!((cut.chars().count(), &page["items"][1]["is_cut"]), (1_000, &json!(true)));
         assert_eq!(page["next"], 1);
         let rest = place.get(&format!("{path}/answers?limit=2&after=1")).await;
-        assert_eq!(rest["items"], json!([{ "place": 2, "answer": null, "is_cut": false }]));
+        let silent = json!({ "place": 2, "answer": null, "is_cut": false, "answer_hash": null });
+        assert_eq!(rest["items"], json!([silent]));
 
         let labels = format!("{path}/labels");
         let comment = format!(" It is right: export API_TOKEN={KEY} ");
@@ -355,6 +363,18 @@ fn answers_are_listed_in_short_and_labels_of_people_are_kept_beside_verdicts() {
         assert_eq!(unknown.status, StatusCode::NOT_FOUND);
         assert_eq!(place.put(&labels, json!({ "place": 1 })).await.status, StatusCode::OK);
         assert_eq!(place.get(&labels).await["items"], json!([]), "taken back");
+
+        // Answers are compared as a whole, whatever their verdicts: these differ after what a cell shows.
+        let (id, mut longer) = (run_id(79), long.clone());
+        longer.push('!');
+        let results = [("a", Some(1.0), &long), ("b", Some(0.1), &long), ("c", Some(1.0), &longer)]
+            .map(|(case, score, answer)| result(case, score, answer));
+        place.push(&id, pushed_head(), &results).await;
+        let page = place.get(&format!("/api/v1/runs/{id}/answers")).await;
+        let [same, other_verdict, other_answer] = [0, 1, 2].map(|at| &page["items"][at]);
+        assert_eq!(same["answer"], other_answer["answer"]);
+        assert_eq!(same["answer_hash"], other_verdict["answer_hash"]);
+        assert_ne!(same["answer_hash"], other_answer["answer_hash"]);
 
         // Its files are elsewhere.
         let again = place.ask(Method::POST, &format!("{path}/rerun"), &[], json!({ "cases": ["a"] })).await;

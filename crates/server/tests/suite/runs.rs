@@ -75,6 +75,31 @@ impl Place {
 }
 
 #[test]
+fn a_result_has_the_parts_of_its_name_and_its_trial() {
+    let judge = judge(|_| Act::Fit);
+    served(&judge.settings(), |place| async move {
+        place.workers(1);
+        let matrix = "evals:\n  - {name: \"greets [x]\", response: Hello!, rubric: It greets., repeat: 2, \
+                      matrix: {models: [openai/gpt-5-mini, openai/gpt-5]}}\n";
+        let files = json!({ "suite.yaml": matrix });
+        let run = place.submit(json!({ "suite": "suite.yaml", "files": files })).await;
+        let told = place.follow(&run, &[]).await;
+        let data: Vec<Json> = told
+            .lines()
+            .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+            .filter(|data: &Json| data["place"].is_number())
+            .collect();
+        assert_eq!(data.len(), 4, "{told}");
+        let parts = json!({ "written": "greets [x]", "variant": ["openai/gpt-5"] });
+        assert_eq!((&data[3]["trial"], &data[3]["parts"]), (&json!(2), &parts));
+        let page = place.get(&format!("/api/v1/runs/{run}/results")).await;
+        let last = &page["items"][3]["result"];
+        assert_eq!(last["base"], "greets [x] [openai/gpt-5]");
+        assert_eq!((&last["trial"], &last["parts"]), (&json!(2), &parts));
+    });
+}
+
+#[test]
 fn a_submitted_run_is_graded_by_workers_and_told_as_it_goes() {
     let judge = judge(|_| Act::Fit);
     served(&judge.settings(), |place| async move {

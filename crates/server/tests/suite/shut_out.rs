@@ -1,9 +1,15 @@
 //! Who is disabled, removed or demoted keeps nothing, whatever they made before.
 
+use std::time::Duration;
+
+use jurist_server::{Access, ServerSettings};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::place::{Answer, Place, served, with_accounts};
+use crate::annotate::{CONFIG, data};
+use crate::model::Act;
+use crate::place::{Answer, Place, served, served_on_sqlite, with_accounts};
+use crate::runs::{judge, suite};
 
 const ALL: [&str; 5] = ["ingest", "read", "annotate", "write", "manage"];
 
@@ -128,10 +134,76 @@ fn a_demoted_member_cannot_use_old_tokens_or_invitations_to_rise_again() {
 }
 
 #[test]
+fn a_stream_of_events_ends_with_the_rights_of_its_listener() {
+    let judge = judge(|_| Act::Fit);
+    let settings = ServerSettings { access: Access::Accounts, ..judge.settings() };
+    served_on_sqlite(&settings, |place| async move {
+        let admin = place.owner().await;
+        // Nobody works on it, so that it does not end.
+        let run = place.ask(Method::POST, "/api/v1/runs", &[("cookie", &admin)], suite(1)).await;
+        let run = run.json()["id"].as_str().unwrap().to_owned();
+        for end in ["disabled", "removed", "demoted"] {
+            let invitation = invite(&place, ("cookie", &admin), "owner").await;
+            let joined = place.join(&invitation, &format!("{end}@example.org")).await;
+            let (account, cookie) = (joined.json()["id"].as_str().unwrap().to_owned(), joined.cookie());
+            let token = make_token(&place, ("cookie", &cookie), end).await;
+            let by_cookie = [("cookie", cookie.as_str())];
+            let by_token = [("authorization", token.as_str())];
+            let shut_out = async {
+                tokio::time::sleep(Duration::from_millis(600)).await;
+                match end {
+                    "disabled" => disable(&place, &admin, &account, true).await,
+                    "removed" => {
+                        let path = format!("/api/v1/members/{account}");
+                        place.ask(Method::DELETE, &path, &[("cookie", &admin)], Json::Null).await;
+                    }
+                    _ => demote(&place, &admin, &account, "annotator").await,
+                }
+            };
+            let (by_cookie, by_token, ()) =
+                tokio::join!(place.follow(&run, &by_cookie), place.follow(&run, &by_token), shut_out);
+            for told in [by_cookie, by_token] {
+                assert!(told.contains("event: progress"), "{end}: {told}");
+                assert!(!told.contains("event: ended"), "{end}: {told}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_link_to_a_task_is_closed_while_its_maker_may_not_write() {
+    served_on_sqlite(&with_accounts(), |place| async move {
+        let admin = place.owner().await;
+        let eve = Insider::join(&place, &admin).await;
+        let by = [("cookie", eve.cookie.as_str())];
+        let files = json!({ "config.yaml": CONFIG, "data/traces.jsonl": data(2) });
+        let body = json!({ "config": "config.yaml", "files": files });
+        let task = place.ask(Method::POST, "/api/v1/tasks", &by, body).await.json();
+        let path = format!("/api/v1/tasks/{}/links", task["id"].as_str().unwrap());
+        let links = place.ask(Method::POST, &path, &by, json!({})).await.json();
+        let link = links["url"].as_str().unwrap().split_once("#task=").unwrap().1;
+        let link = link.split('&').next().unwrap();
+        let join = async |name: &str| {
+            let body = json!({ "token": link, "name": name });
+            place.ask(Method::POST, "/api/v1/join/task", &[], body).await.status.is_success()
+        };
+        assert!(join("before").await);
+        demote(&place, &admin, &eve.account, "viewer").await;
+        assert!(!join("demoted").await);
+        demote(&place, &admin, &eve.account, "member").await;
+        assert!(join("again").await, "it is the role of that moment that counts");
+        disable(&place, &admin, &eve.account, true).await;
+        assert!(!join("disabled").await);
+    });
+}
+
+#[test]
 fn a_token_says_whose_it_is_also_if_it_was_made_with_another() {
     served(&with_accounts(), |place| async move {
         let admin = place.owner().await;
         let eve = Insider::join(&place, &admin).await;
+        let body = json!({ "name": "short", "scopes": ["read"], "days": 3 });
+        place.ask(Method::POST, "/api/v1/tokens", &[("cookie", &admin)], body).await;
         let listed = list_tokens(&place, ("cookie", &admin)).await.json();
         let find = |name: &str| {
             let all = listed.as_array().unwrap();
@@ -140,7 +212,9 @@ fn a_token_says_whose_it_is_also_if_it_was_made_with_another() {
         for name in ["first", "second"] {
             assert_eq!(find(name)["made_by"], json!({ "account": eve.account, "name": "Somebody" }));
             assert!(find(name)["used"].is_string(), "{name}: {listed}");
+            assert!(find(name)["expires"].is_null(), "{name}: {listed}");
         }
+        assert!(find("short")["expires"].is_string() && find("short")["used"].is_null(), "{listed}");
     });
 }
 
@@ -211,7 +285,7 @@ fn nobody_is_pulled_into_a_project_but_by_an_invitation_they_accept() {
 #[test]
 fn a_token_of_an_open_server_opens_nothing_once_there_are_accounts() {
     jurist_store::testing::for_each_engine(|scene| async move {
-        let open = crate::place::start(scene.clone(), jurist_server::ServerSettings::default()).await;
+        let open = crate::place::start(scene.clone(), ServerSettings::default()).await;
         let token = open.token("none", &["read"]).await;
         let by = [("authorization", token.as_str())];
         assert_eq!(open.ask(Method::GET, "/api/v1/traces", &by, Json::Null).await.status, StatusCode::OK);

@@ -4,11 +4,11 @@ use jurist_core::grade::{GraderKind, Usd, VerdictStatus};
 
 use crate::db::{Bulk, Db};
 use crate::{
-    AccountId, DatasetId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications,
-    agents, alert_figures, alerts, annotate, assignments, audit, cache, clock, consider, contests, datasets,
-    decision_tallies, decisions, exchanges, grades, idempotency, jobs, labels, maintenance, migrate,
-    monitors, open, pieces, projects, random, record_grades, rescores, rubrics, run_labels, runs, scores,
-    spend, submissions, tallies, tokens, trace_counts, traces,
+    AccountId, DatasetId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, TraceId, accounts,
+    adjudications, agents, alert_figures, alerts, annotate, assignments, audit, cache, clock, consider,
+    contests, datasets, decision_tallies, decisions, exchanges, grades, idempotency, jobs, labels,
+    maintenance, migrate, monitors, open, pieces, projects, random, record_grades, rescores, rubrics,
+    run_labels, runs, scores, spend, submissions, tallies, tokens, trace_counts, traces,
 };
 
 /// Every fixed statement.
@@ -148,6 +148,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         until: Some(now),
     };
     let dataset = DatasetId::at(now);
+    let trace_ids: Vec<TraceId> = ["a", "b"].into_iter().filter_map(|id| TraceId::new(id).ok()).collect();
     let cases = datasets::DatasetCaseFilter {
         version: 1,
         split: Some(jurist_core::dataset::DatasetSplit::Test),
@@ -170,7 +171,9 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         datasets::select_dataset_cases(db, dataset, &Default::default(), false, None, 1).sql,
         datasets::select_cases_at(dataset, &[1, 2]).sql,
         datasets::update_removed_cases(dataset, 1, &[1, 2]).sql,
-        datasets::update_locked_traces(project, &["a", "b"]).sql,
+        datasets::select_locked_traces(db, project, &["a", "b"]).sql,
+        traces::select_traces_with_content(project, &trace_ids).sql,
+        traces::select_readable_traces(project, &trace_ids).sql,
         labels::select(project, &version, Some("a"), None, 1).sql,
         jobs::build_lease_query(db, "w", &["a", "b"], 1, now, now).sql,
         jobs::build_lease_query(db, "w", &[], 1, now, now).sql,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use jurist_core::dataset::{DatasetSplit, MAX_DATASET_CASES, SplitRule};
 use jurist_store::datasets::{
-    DatasetCaseFilter, DatasetChange, DatasetWrite, NewDataset, NewDatasetCase, WrittenVersion,
+    DatasetCaseFilter, DatasetChange, DatasetWrite, NewDataset, NewDatasetCase, StoredDatasetCase,
+    WrittenVersion,
 };
 use jurist_store::testing::{Scene, SeededRandom, for_each_engine};
 use jurist_store::{Cursor, DatasetId, ProjectId, RubricVersionId, StoreError};
@@ -116,11 +117,16 @@ fn a_version_has_the_cases_that_all_changes_up_to_it_leave() {
             assert_eq!((diff.n_added, diff.n_removed), (n_added, n_removed));
             assert_eq!(diff.n_added + diff.n_changed + diff.n_removed, differing.len() as u64);
             for item in &diff.page.items {
-                let output = |case: &Option<jurist_store::datasets::StoredDatasetCase>| {
-                    case.as_ref().map(|case| case.record.as_ref().unwrap()["output"].clone())
+                let (is_old, is_new) = (old.contains_key(&item.key), new.contains_key(&item.key));
+                assert_eq!((item.old.is_some(), item.new.is_some()), (is_old, is_new));
+                let fields: &[&str] = if is_old && is_new { &["output"] } else { &[] };
+                assert_eq!(item.fields, fields);
+                let is_in = |number: u64| {
+                    move |case: &StoredDatasetCase| {
+                        case.added_in <= number && case.removed_in.is_none_or(|end| number < end)
+                    }
                 };
-                assert_eq!(output(&item.old).as_ref(), old.get(&item.key));
-                assert_eq!(output(&item.new).as_ref(), new.get(&item.key));
+                assert!(item.old.as_ref().is_none_or(is_in(from)) && item.new.as_ref().is_none_or(is_in(to)));
             }
         }
         // Pages of a difference follow each other.
@@ -246,6 +252,93 @@ fn the_cases_of_an_erased_trace_lose_their_text() {
         let again = change(vec![traced], &[]);
         let refused = store.write_dataset_version(support, cases, &again, at(70)).await.unwrap();
         assert_eq!(refused, DatasetWrite::ErasedTrace("t1".into()));
+    });
+}
+
+#[test]
+fn writers_at_the_same_time_make_one_version_after_the_other() {
+    for_each_engine(|scene| async move {
+        let support = project(&scene).await;
+        let cases = dataset(&scene, support).await;
+        let write_all = async |base: Option<u64>, name: &str| {
+            let writers = (0..8).map(|n| {
+                let own = case(&format!("{name} {n}"), "x");
+                let added = change(vec![own, case("shared", &n.to_string())], &[]);
+                let (store, added) = (scene.store.clone(), DatasetChange { base, ..added });
+                tokio::spawn(async move {
+                    store.write_dataset_version(support, cases, &added, at(2)).await.unwrap()
+                })
+            });
+            let mut written = Vec::new();
+            for writer in writers.collect::<Vec<_>>() {
+                written.push(writer.await.unwrap());
+            }
+            written
+        };
+        let first = write_all(Some(0), "first").await;
+        let is_written = |write: &&DatasetWrite| matches!(write, DatasetWrite::Written(_));
+        assert_eq!(first.iter().filter(is_written).count(), 1, "{first:?}");
+        let outdated = DatasetWrite::Outdated { newest: 1 };
+        assert!(first.iter().all(|write| is_written(&write) || *write == outdated), "{first:?}");
+        let second = write_all(None, "second").await;
+        let mut numbers: Vec<u64> = second
+            .iter()
+            .map(|write| match write {
+                DatasetWrite::Written(written) => written.version,
+                refused => panic!("{refused:?}"),
+            })
+            .collect();
+        numbers.sort_unstable();
+        // One of them may find the same `shared` as the first version, and still adds a case of its own.
+        assert_eq!(numbers, (2..=9).collect::<Vec<u64>>());
+        assert_eq!(outputs(&scene, cases, 1).await.len(), 2);
+        assert_eq!(outputs(&scene, cases, 9).await.len(), 10);
+        assert_eq!(scene.store.check().await.unwrap(), []);
+    });
+}
+
+#[test]
+fn damaged_cases_are_found() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let cases = dataset(&scene, support).await;
+        store.put_trace(support, &id("t1"), &finished("secret words", 10), at(11)).await.unwrap();
+        let traced = NewDatasetCase { trace: Some(id("t1")), ..case("t1", "secret words") };
+        write(&scene, support, cases, &change(vec![traced, case("a", "x"), case("b", "x")], &[])).await;
+        assert_eq!(store.check().await.unwrap(), []);
+        for sql in [
+            "UPDATE dataset_cases SET hash = 'other' WHERE key = 'a'",
+            "DELETE FROM dataset_cases WHERE key = 'b'",
+            "UPDATE traces SET state = 'erased'",
+            "DELETE FROM trace_contents",
+        ] {
+            scene.execute(sql).await.unwrap();
+        }
+        let problems = store.check().await.unwrap();
+        let mut found: Vec<String> =
+            problems.iter().map(|problem| format!("{}: {}", problem.what, problem.why)).collect();
+        found.sort();
+        let expected = [
+            "dataset_cases: the content differs from its hash",
+            "dataset_cases: their traces are erased, and their texts are not",
+            "dataset_versions: their numbers of changes are not those of their cases",
+        ];
+        assert_eq!(found, expected);
+    });
+}
+
+#[test]
+fn a_case_that_gets_another_trace_differs() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let cases = dataset(&scene, support).await;
+        store.put_trace(support, &id("t1"), &finished("words", 10), at(11)).await.unwrap();
+        write(&scene, support, cases, &change(vec![case("a", "x")], &[])).await;
+        let traced = NewDatasetCase { trace: Some(id("t1")), ..case("a", "x") };
+        assert_eq!(write(&scene, support, cases, &change(vec![traced], &[])).await.n_changed, 1);
+        let diff = store.diff_dataset_versions(cases, 1, 2, None, 10).await.unwrap();
+        assert_eq!((diff.n_added, diff.n_changed, diff.n_removed), (0, 1, 0));
+        assert_eq!(diff.page.items[0].new.as_ref().unwrap().trace, Some(id("t1")));
     });
 }
 

@@ -26,7 +26,8 @@ fn at(seconds: i64) -> Time {
 }
 
 /// What takes each migration back, the newest first.
-const UNDO: [(i64, &[&str]); 8] = [
+const UNDO: [(i64, &[&str]); 9] = [
+    (15, &["ALTER TABLE run_results DROP COLUMN base"]),
     (14, &["DROP TABLE run_labels"]),
     (13, &["DROP TABLE dataset_cases", "DROP TABLE dataset_versions", "DROP TABLE datasets"]),
     (12, &["ALTER TABLE alerts DROP COLUMN snoozed_until"]),

@@ -10,7 +10,7 @@ use jurist_store::testing::for_each_engine;
 use jurist_store::{AccountId, StoreError};
 use serde_json::json;
 
-use crate::{at, project};
+use crate::{at, project, undo_migrations};
 
 fn run(seconds: i64, chance: u8) -> Run {
     let rubric: RubricHash = serde_json::from_value(json!("abc")).unwrap();
@@ -34,6 +34,8 @@ fn result(case: &str, status: VerdictStatus, score: Option<f64>) -> CaseResult {
         case: case.into(),
         origin: None,
         trial: None,
+        base: None,
+        parts: None,
         candidate: case.into(),
         rubric: serde_json::from_value(json!("abc")).unwrap(),
         verdict: Verdict {
@@ -222,6 +224,35 @@ fn runs_are_listed_by_branch_commit_author_tag_and_suite() {
         store.remove_run(support, first.id).await.unwrap();
         store.begin_run(support, &first).await.unwrap();
         assert_eq!(store.run(support, first.id).await.unwrap().provenance.tags, ["nightly", "gpt"]);
+    });
+}
+
+#[test]
+fn the_name_that_trials_share_is_stored_and_read_from_the_name_in_earlier_rows() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let run = run(1, 1);
+        store.begin_run(support, &run).await.unwrap();
+        let passed = |case: &str| result(case, VerdictStatus::Pass, Some(1.0));
+        let trial = CaseResult {
+            trial: Some(2),
+            base: Some("two [trial 1 of 2]".into()),
+            ..passed("two [trial 1 of 2] [trial 2 of 3]")
+        };
+        // A person may give a case such a name.
+        let graded = [passed("one [trial 1 of 2]"), trial];
+        let graded = graded.iter().enumerate();
+        let placed: Vec<NewRunResult<'_>> =
+            graded.map(|(place, result)| NewRunResult { place, result, exchanges: &[] }).collect();
+        store.put_results(support, run.id, &placed, at(2)).await.unwrap();
+        let bases = async || -> Vec<String> {
+            let figures = store.result_figures(support, run.id).await.unwrap();
+            figures.into_iter().map(|figure| figure.base).collect()
+        };
+        assert_eq!(bases().await, ["one [trial 1 of 2]", "two [trial 1 of 2]"]);
+        undo_migrations(&scene, 15).await;
+        store.migrate(at(3)).await.unwrap();
+        assert_eq!(bases().await, ["one", "two [trial 1 of 2]"]);
     });
 }
 

@@ -337,3 +337,24 @@ fn batches_that_come_at_the_same_time_are_all_kept() {
         assert_eq!(n, 600);
     });
 }
+
+#[test]
+fn contents_of_several_traces_are_read_at_once() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        for name in ["a", "b"] {
+            store.put_trace(support, &id(name), &finished(name, 1), at(2)).await.unwrap();
+        }
+        store.put_pieces(support, vec![piece("open", "1", PieceKind::Span, 1, "x")], at(1)).await.unwrap();
+        let ids = ["a", "open", "unknown"].map(id);
+        let mut found = store.traces_with_content(support, &ids).await.unwrap();
+        found.sort_by(|a, b| a.head.id.cmp(&b.head.id));
+        let contents: Vec<(&str, bool)> =
+            found.iter().map(|trace| (trace.head.id.as_str(), trace.content.is_some())).collect();
+        assert_eq!(contents, [("a", true), ("open", false)]);
+        assert_eq!(found[0].content, Some(finished("a", 1).trace));
+        assert!(store.traces_with_content(support, &[]).await.unwrap().is_empty());
+        let readable = store.readable_traces(support, &ids).await.unwrap();
+        assert_eq!(readable.into_iter().collect::<Vec<_>>(), ["a", "open"].map(id));
+    });
+}

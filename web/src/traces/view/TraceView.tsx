@@ -16,7 +16,7 @@ import { Button } from "../../ui/Button";
 import { count, plural } from "../../ui/format";
 import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/KeyHelp";
 import { Diff } from "./Diff";
-import { markFound, markQuotes, type Quote, rangesOf } from "./highlights";
+import { markFound, markPattern, markQuotes, type Quote, rangesOf } from "./highlights";
 import { type Folds, FoldsContext, StepView } from "./StepView";
 import styles from "./TraceView.module.css";
 import { type FileChange, found, type Step, type Trace } from "./traceParts";
@@ -37,6 +37,8 @@ type TraceViewProps = {
   onFindChange?: (find: string) => void;
   /** Quotes to mark in the texts. */
   quotes?: Quote[];
+  /** Words to mark in the texts. */
+  pattern?: RegExp;
   /** The quote to scroll into view, in the current step. */
   shown?: Quote;
   /** The address of a step. */
@@ -60,6 +62,7 @@ export function TraceView(props: TraceViewProps) {
     find = "",
     onFindChange,
     quotes = NO_QUOTES,
+    pattern,
     shown,
     addressOf,
     beside,
@@ -94,6 +97,7 @@ export function TraceView(props: TraceViewProps) {
     if (!pane.current) return;
     markFound(pane.current, wanted, step);
     markQuotes(pane.current, quotes);
+    markPattern(pane.current, pattern);
     if (!sought.current || rows.isScrolling) return;
     const [range] = rangesOf(pane.current, sought.current);
     if (!range) return;

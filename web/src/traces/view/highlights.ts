@@ -27,6 +27,23 @@ export function markFound(root: HTMLElement, wanted: string, step: number | unde
   set("jurist-find-now", now ?? []);
 }
 
+/** Most characters of a text that are searched for a pattern. */
+const MOST_SEARCHED = 50_000;
+
+/** Marks every match of a pattern, such as the keywords of an annotation task. */
+export function markPattern(root: HTMLElement, pattern: RegExp | undefined) {
+  const ranges: Range[] = [];
+  const regions = pattern ? root.querySelectorAll<HTMLElement>(REGION) : [];
+  for (const region of regions) {
+    const { text, nodes } = textOf(region);
+    for (const match of pattern ? text.slice(0, MOST_SEARCHED).matchAll(pattern) : []) {
+      const range = rangeOf(nodes, match.index, match.index + match[0].length);
+      if (range) ranges.push(range);
+    }
+  }
+  set("jurist-keyword", ranges);
+}
+
 /** Marks quotes in the texts. */
 export function markQuotes(root: HTMLElement, quotes: Quote[]) {
   set(

@@ -1,12 +1,14 @@
 mod suite_data;
 mod target;
+mod trace_filter;
+mod upload;
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use jurist_core::dataset::DatasetReference;
+use jurist_core::dataset::{DatasetReference, MAX_DATASET_CASES};
 use jurist_core::quantity::plural;
 use jurist_engine::record_file::RecordFile;
 use jurist_server::datasets::{
@@ -15,13 +17,15 @@ use jurist_server::datasets::{
 };
 use serde_json::Value as Json;
 
-use super::CommandOutcome;
-use super::connection::{Reach, Reached};
 use super::import::read_parquet_records;
-use super::judging::wait_for;
+use crate::connection::{Reach, Reached};
+use crate::outcome::CommandOutcome;
 use crate::render::{self, printable};
+use crate::runtime::wait_for;
 pub use suite_data::{SuiteForRun, WantedSuite};
 use target::DatasetBackend;
+use trace_filter::TraceFilterArgs;
+use upload::read_distinct_keys;
 
 /// Cases that `show` lists.
 const SHOWN_CASES: usize = 20;
@@ -33,6 +37,7 @@ Examples:
   jurist dataset add support cases.jsonl        Create a dataset, or add to it
   jurist dataset add support --traces 4bf92f    Add a trace, with the rubric that
                                                 failed it
+  jurist dataset add support --agent desk --verdict fail --since 2026-03-01
   jurist dataset show support@v2                Cases of a version
   jurist dataset diff support@v1 support@v3     Compare two versions
   jurist dataset export support:test --out test.jsonl
@@ -145,6 +150,8 @@ struct DatasetAddArgs {
     /// Share of tasks in the split `test` of a new dataset [default: 0.2]
     #[arg(long, value_name = "SHARE")]
     test_share: Option<f64>,
+    #[command(flatten)]
+    filter: TraceFilterArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -204,7 +211,7 @@ pub fn run_dataset_command(args: &DatasetArgs) -> anyhow::Result<CommandOutcome>
                     remove: keys.clone(),
                     ..NewDatasetVersion::default()
                 };
-                write_receipt(&mut out, name, &target.write(name, change).await?)?;
+                write_receipt(&mut out, name, &target.write(name, change, None).await?)?;
             }
             DatasetSubcommand::Diff { first, second, json } => {
                 show_dataset_diff(&mut out, &target, first, second.as_ref(), *json).await?;
@@ -298,34 +305,42 @@ async fn add_cases(
     for file in &new.files {
         read_case_records(file, &mut records)?;
     }
+    // Before the dataset is created, which fixes its share for testing.
+    read_distinct_keys(records.iter())?;
     let annotation_task = match &new.task {
         Some(task) => Some(target.find_task(task).await?),
         None => None,
     };
-    let has_cases = !records.is_empty() || !new.traces.is_empty() || annotation_task.is_some();
-    anyhow::ensure!(has_cases || new.replace, "name files, --traces or --task to add cases from");
-    let found = target.find(&new.name).await?;
+    let filter = Some(&new.filter).filter(|filter| filter.is_given());
+    let has_cases =
+        !records.is_empty() || !new.traces.is_empty() || annotation_task.is_some() || filter.is_some();
+    anyhow::ensure!(
+        has_cases || new.replace,
+        "name files, --traces, a filter such as --agent, or --task to add cases from"
+    );
+    // Spaces around a name are no part of it.
+    let found = target.find(new.name.trim()).await?;
     if found.is_some() && (new.description.is_some() || new.test_share.is_some()) {
         anyhow::bail!(
             "dataset `{}` exists; --description and --test-share are those of a new dataset",
             new.name
         );
     }
-    let base = match found {
-        Some(dataset) => dataset.newest.map_or(0, |version| version.number),
+    let (name, base) = match found {
+        Some(dataset) => (dataset.name, dataset.newest.map_or(0, |version| version.number)),
         None => {
             let request = NewDatasetRequest {
                 name: new.name.clone(),
                 description: new.description.clone(),
                 test_share: new.test_share,
             };
-            let share = target.create(&request).await?.test_share;
+            let made = target.create(&request).await?;
             render::print_note(&format!(
                 "dataset `{}` is new; {:.0} % of its tasks are for testing",
-                printable(&new.name),
-                100.0 * share
+                printable(&made.name),
+                100.0 * made.test_share
             ));
-            0
+            (made.name, 0)
         }
     };
     let change = NewDatasetVersion {
@@ -338,20 +353,30 @@ async fn add_cases(
         replace: new.replace,
         ..NewDatasetVersion::default()
     };
-    write_receipt(out, &new.name, &target.write(&new.name, change).await?)
+    write_receipt(out, &name, &target.write(&name, change, filter).await?)
 }
 
 /// Reads all records of a file.
 fn read_case_records(path: &Path, records: &mut Vec<Json>) -> anyhow::Result<()> {
     if let Some(rows) = read_parquet_records(path)? {
         records.extend(rows);
-        return Ok(());
+        return check_record_count(records.len());
     }
     let mut file = RecordFile::open_cases(path)?;
     while let Some(record) = file.next_record()? {
         let parsed = record.parse().map_err(|why| anyhow::anyhow!("{}: {why}", record.place()))?;
         records.push(parsed);
+        check_record_count(records.len())?;
     }
+    Ok(())
+}
+
+/// Before a file without an end fills the memory.
+fn check_record_count(n_records: usize) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        n_records <= MAX_DATASET_CASES,
+        "there are more than {MAX_DATASET_CASES} records, the most that a version has"
+    );
     Ok(())
 }
 
@@ -436,12 +461,32 @@ async fn export_to_file(
         );
         return target.export(dataset, format, &mut std::io::stdout().lock()).await;
     };
-    // Read before the file is made, so that a mistake leaves no empty file.
-    let mut text = Vec::new();
-    target.export(dataset, format, &mut text).await?;
+    let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    if is_device {
+        return export_to(target, dataset, format, path).await;
+    }
+    // Written beside it first: a mistake leaves the file as it was.
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = export_to(target, dataset, format, &part).await;
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+        return written;
+    }
+    std::fs::rename(&part, path).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+async fn export_to(
+    target: &DatasetBackend,
+    dataset: &DatasetReference,
+    format: DatasetExportFormat,
+    path: &Path,
+) -> anyhow::Result<()> {
     let cannot = || format!("cannot write `{}`", path.display());
     let mut file = BufWriter::new(File::create(path).with_context(cannot)?);
-    file.write_all(&text).and_then(|()| file.flush()).with_context(cannot)
+    target.export(dataset, format, &mut file).await?;
+    file.flush().with_context(cannot)
 }
 
 /// A suite is JSON or YAML, a table is Parquet, everything else is JSON lines.

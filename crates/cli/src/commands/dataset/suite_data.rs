@@ -12,9 +12,9 @@ use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_server::datasets::{DatasetExportFormat, export_file_name};
 
 use super::target::DatasetBackend;
-use crate::commands::remote::EvalServerArgs;
-use crate::commands::show_loaded_suite;
-use crate::commands::store::DatabaseArgs;
+use crate::connection::remote::EvalServerArgs;
+use crate::database::DatabaseArgs;
+use crate::suite_loading::{ValidSuite, show_loaded_suite};
 
 /// What is to be run.
 pub struct WantedSuite<'a> {
@@ -65,7 +65,9 @@ impl WantedSuite<'_> {
                 provided.datasets.insert(written, rows);
             }
         };
-        let Some((suite, settings, reading)) = show_loaded_suite(loaded, reading)? else { return Ok(None) };
+        let Some(ValidSuite { suite, settings, reading }) = show_loaded_suite(loaded, reading)? else {
+            return Ok(None);
+        };
         let has_rows = suite.cases.iter().any(|case| case.data.is_some());
         anyhow::ensure!(
             self.data.is_none() || has_rows,

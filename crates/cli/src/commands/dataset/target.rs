@@ -9,14 +9,15 @@ use jurist_engine::load;
 use jurist_server::datasets::{
     self, CaseSources, DatasetCaseInFull, DatasetCasePage, DatasetDiffView, DatasetExportFormat, DatasetRows,
     DatasetVersionPage, DatasetVersionReceipt, DatasetVersionView, DatasetView, NewDatasetRequest,
-    NewDatasetVersion, find_dataset_version,
+    NewDatasetVersion, find_dataset_version, parse_trace_ids,
 };
-use jurist_store::{Cursor, ProjectId, Store, clock};
+use jurist_store::{Cursor, ProjectId, Store, TraceId, clock};
 use serde_json::{Value as Json, json};
 
-use crate::commands::judge::load_current_settings;
-use crate::commands::remote::{Remote, encode_url_part};
-use crate::commands::store::{DatabaseArgs, project_of};
+use super::trace_filter::TraceFilterArgs;
+use crate::connection::remote::{Remote, encode_url_part};
+use crate::database::{DatabaseArgs, project_of};
+use crate::suite_loading::load_current_settings;
 
 /// Rows of a page; the most that a server sends.
 const PAGE: usize = 200;
@@ -96,10 +97,12 @@ impl DatasetBackend {
         }
     }
 
+    /// Writes a version, also with the traces of a filter.
     pub(super) async fn write(
         &self,
         name: &str,
-        new: NewDatasetVersion,
+        mut new: NewDatasetVersion,
+        filter: Option<&TraceFilterArgs>,
     ) -> anyhow::Result<DatasetVersionReceipt> {
         match self {
             Self::Store { store, project, redactor } => {
@@ -108,11 +111,16 @@ impl DatasetBackend {
                     Some(id) => Some(store.task(*project, id.parse()?).await?),
                     None => None,
                 };
+                let found_traces = match filter {
+                    Some(filter) => find_local_traces(store, *project, filter).await?,
+                    None => Vec::new(),
+                };
                 let sources = CaseSources {
                     base: new.base,
                     note: new.note,
                     records: new.records,
-                    traces: new.traces,
+                    traces: parse_trace_ids(&new.traces)?,
+                    found_traces,
                     task,
                     rubric: new.rubric,
                     remove: new.remove,
@@ -123,9 +131,8 @@ impl DatasetBackend {
                 Ok(datasets::write_dataset_version(store, *project, &dataset, sources, redactor, now).await?)
             }
             Self::Server(remote) => {
-                let path = format!("/datasets/{}/versions", encode_url_part(name));
-                let written = remote.ask(reqwest::Method::POST, &path, Some(&json!(new))).await?;
-                Ok(serde_json::from_value(written)?)
+                new.trace_filter = filter.map(TraceFilterArgs::to_request);
+                self.send_version(remote, name, new).await
             }
         }
     }
@@ -284,7 +291,7 @@ impl DatasetBackend {
                     DatasetExportFormat::Suite => "suite",
                 };
                 let path = format!("{}format={format}", dataset_path(reference, "export"));
-                return Ok(out.write_all(&remote.download(&path).await?)?);
+                return remote.download(&path, out).await;
             }
         };
         let split = reference.split;
@@ -341,6 +348,17 @@ impl DatasetBackend {
         };
         Ok(DatasetReference { version: Some(version), ..reference.clone() })
     }
+}
+
+async fn find_local_traces(
+    store: &Store,
+    project: ProjectId,
+    filter: &TraceFilterArgs,
+) -> anyhow::Result<Vec<TraceId>> {
+    let traces =
+        datasets::list_filtered_traces(store, project, &filter.list_filter(), filter.limit()).await?;
+    anyhow::ensure!(!traces.is_empty(), "no trace matches the filter");
+    Ok(traces)
 }
 
 fn parse_cursor(text: Option<&str>) -> anyhow::Result<Option<Cursor>> {

@@ -16,14 +16,15 @@ use jurist_engine::embed::Embedders;
 use jurist_engine::record_file::{RawRecord, RecordFile};
 use serde_json::{Value as Json, json};
 
-use super::super::CommandOutcome;
-use super::super::judge::{command_outcome_for_decision, load_current_settings};
-use super::super::judging::JudgingArgs;
 use super::judged::{JudgedRecord, finding_line};
 use super::notices::{FieldNotices, SeenFields};
 use super::recipe::{RecipeJob, RecipeJudges, is_recipe};
 use super::{GradeArgs, RecordTally, own_params, record_id};
+use crate::commands::judge::command_outcome_for_decision;
+use crate::judging::JudgingArgs;
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::suite_loading::load_current_settings;
 
 /// The checks that every record is graded with.
 pub(super) enum RecordChecks {

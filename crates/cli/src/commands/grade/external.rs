@@ -11,12 +11,12 @@ use jurist_engine::judge::{CheckFailure, CheckPrograms, permit_check};
 use jurist_engine::load::SuiteFiles;
 use serde_json::{Map, Value as Json, json};
 
-use super::super::CommandOutcome;
-use super::super::judge::load_current_settings;
 use super::judged::read_records;
 use super::notices::{FieldNotices, SeenFields};
 use super::{GradeArgs, RecordTally, record_id};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::suite_loading::load_current_settings;
 
 /// Records that are worked on at the same time; how many programs run at once is decided elsewhere.
 const WIDTH: usize = 64;

@@ -11,7 +11,7 @@ use jurist_core::grade::VerdictStatus;
 use jurist_core::judge::RecordKeys;
 use jurist_core::quantity::plural;
 use jurist_core::rubric::Rubric;
-use jurist_core::stats::effective_votes;
+use jurist_core::stats::consensus::effective_votes;
 use jurist_core::suite::named_row_fields;
 use jurist_engine::call::ModelClient;
 use jurist_engine::judge::{JudgeCase, JudgeDecision, ResolvedJudges};
@@ -19,13 +19,14 @@ use jurist_engine::model::resolve::Resolver;
 use jurist_engine::record_file::{RawRecord, RecordFile, RecordsError};
 use serde_json::{Value as Json, json};
 
-use super::super::judge::{command_outcome_for_decision, decision_line, finding};
-use super::super::judging::{BatchOutcome, JudgingArgs};
-use super::super::{ChosenRubric, CommandOutcome};
 use super::external::{CASE_FIELDS, read_case_data};
 use super::notices::{FieldNotices, SeenFields};
 use super::{GradeArgs, RecordTally, record_id};
+use crate::commands::judge::{command_outcome_for_decision, decision_line, finding};
+use crate::judging::{BatchOutcome, JudgingArgs};
+use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::suite_loading::ChosenRubric;
 
 /// How a line of output says what judges said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

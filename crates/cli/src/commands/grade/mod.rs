@@ -13,9 +13,10 @@ use jurist_core::check::CompiledCheck;
 use jurist_core::rubric::{CriterionKind, Rubric};
 use serde_json::{Value as Json, json};
 
-use super::judge::load_current_settings;
-use super::judging::{JudgingArgs, wait_for};
-use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
+use crate::judging::JudgingArgs;
+use crate::outcome::CommandOutcome;
+use crate::runtime::wait_for;
+use crate::suite_loading::{LoadingArgs, choose_file_rubric, load_current_settings};
 use checked::RecordChecks;
 use judged::LineShape;
 use recipe::{ensure_judge, is_recipe, recipe_rubric};

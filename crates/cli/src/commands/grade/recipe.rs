@@ -16,9 +16,9 @@ use jurist_engine::judge::ResolvedJudges;
 use jurist_engine::load::{Outside, SuiteFiles};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::ChosenRubric;
-use super::super::judging::JudgingArgs;
 use super::judged::{JudgedRecord, judge_record};
+use crate::judging::JudgingArgs;
+use crate::suite_loading::ChosenRubric;
 
 /// A tree of questions is an evaluator of Potato's as well, and a judge answers it.
 pub(super) const TREE: &str = "rubric_dag";

@@ -17,9 +17,6 @@ use jurist_engine::model::LanguageModel;
 use jurist_engine::model::resolve::Resolver;
 use serde_json::{Value as Json, json};
 
-use super::super::judge::{decision_line, load_current_settings};
-use super::super::judging::JudgingArgs;
-use super::super::{ChosenRubric, LoadingArgs};
 use super::checked::{
     RecordChecks, RecordGrading, Vectors, build_check_line, grade_parsed_record, run_check,
 };
@@ -28,6 +25,9 @@ use super::judged::{JudgedRecord, JudgingContext, LineShape, finding_line};
 use super::notices::{FieldNotices, SeenFields};
 use super::recipe::{ensure_judge, is_recipe, recipe_rubric};
 use super::{NO_COMPARISON, needs_judges, record_id};
+use crate::commands::judge::decision_line;
+use crate::judging::JudgingArgs;
+use crate::suite_loading::{ChosenRubric, LoadingArgs, load_current_settings};
 
 /// The flags of `jurist grade` that decide who judges and how files are read.
 #[derive(Debug, Parser)]

@@ -30,9 +30,9 @@ use tokio::sync::{Semaphore, watch};
 use self::limits::{ServerLimits, fit_message, fit_output};
 use self::resources::{list_served_resources, read_served_resource};
 use self::tools::{SERVED_TOOLS, ServedTool, ToolContext};
-use super::CommandOutcome;
-use super::judging::{parse_dollars, wait_for};
-use super::serve::{wait_for_stop, watch_stop_signals};
+use crate::judging::parse_dollars;
+use crate::outcome::CommandOutcome;
+use crate::runtime::{wait_for, wait_for_stop, watch_stop_signals};
 
 /// Serve checks, runs and comparisons to coding agents (MCP)
 #[derive(Debug, clap::Args)]

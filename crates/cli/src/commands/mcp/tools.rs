@@ -11,7 +11,7 @@ use jurist_core::report::{RunTally, reasons, variant_in_words};
 use jurist_core::rubric::presets::{ALL, find_preset};
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::source::{Tree, to_yaml};
-use jurist_core::stats::WORTH_SEEING;
+use jurist_core::stats::comparison::WORTH_SEEING;
 use jurist_engine::load::{load_suite, load_suite_text};
 use jurist_store::runs::RunFilter;
 use schemars::{JsonSchema, Schema, schema_for};
@@ -27,13 +27,14 @@ use crate::commands::align::{AlignArgs, write_alignments};
 use crate::commands::check::{FileCheck, check_loaded_file, checking_options};
 use crate::commands::compare::{compare_stored_runs, parse_change_filter};
 use crate::commands::eval::{EvalArgs, EvalResult, evaluate_one_suite};
-use crate::commands::judging::wait_for;
-use crate::commands::reporting::{format_run_summary, printable_line};
-use crate::commands::running::FinishedRun;
 use crate::commands::runs::find_case_result;
-use crate::commands::stored_runs::StoredRuns;
-use crate::commands::{CommandOutcome, LoadingArgs};
+use crate::outcome::CommandOutcome;
 use crate::render::render_diagnostic;
+use crate::reporting::{format_run_summary, printable_line};
+use crate::running::FinishedRun;
+use crate::runtime::wait_for;
+use crate::stored_runs::StoredRuns;
+use crate::suite_loading::LoadingArgs;
 
 /// What a tool may use while it works.
 pub struct ToolContext<'a> {

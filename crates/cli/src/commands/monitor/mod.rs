@@ -17,10 +17,11 @@ use jurist_server::monitor::{NewComparison, NewRescore, Side};
 use jurist_store::Region;
 use jurist_store::decisions::DecisionState;
 
-use super::connection::Reach;
-use super::judging::wait_for;
-use super::{CommandOutcome, LoadingArgs};
+use crate::connection::Reach;
+use crate::outcome::CommandOutcome;
 use crate::render::printable;
+use crate::runtime::wait_for;
+use crate::suite_loading::{LoadingArgs, load_valid_suite};
 use target::MonitorBackend;
 
 /// Manage monitors, which judge a sample of live traces
@@ -210,7 +211,8 @@ pub fn region(text: &str) -> Result<Region, String> {
     Region::new(text).ok_or_else(|| "up to eight lower-case letters and digits, such as eu".to_owned())
 }
 
-fn parse_date_or_time(text: &str) -> Result<Time, String> {
+/// A time, or the beginning of a day in UTC.
+pub fn parse_date_or_time(text: &str) -> Result<Time, String> {
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     Time::parse(&whole).map_err(|error| error.to_string())
 }
@@ -354,7 +356,7 @@ async fn apply_monitor_files(
 ) -> anyhow::Result<CommandOutcome> {
     let (mut all, mut names) = (Vec::new(), BTreeSet::new());
     for path in files {
-        let Some(suite) = super::load_valid_suite(path, loading.options())? else {
+        let Some(suite) = load_valid_suite(path, loading.options())? else {
             return Ok(CommandOutcome::BadInput);
         };
         anyhow::ensure!(

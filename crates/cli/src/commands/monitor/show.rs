@@ -100,21 +100,21 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
     )?;
     if let Some(score) = &it.corrected {
         let passes = it.corrected_pass_rate.as_ref().map(|corrected_view| {
+            let (low, high) = corrected_view.interval;
             format!(
                 "   passes {} [{}, {}]",
                 format_share_as_percent(corrected_view.mean),
-                format_share_as_percent(corrected_view.interval.0),
-                format_share_as_percent(corrected_view.interval.1)
+                format_share_as_percent(low),
+                format_share_as_percent(high)
             )
         });
+        let (low, high) = score.interval;
         writeln!(
             out,
-            "  {:<20} with {}: {:.3} [{:.3}, {:.3}]{}",
+            "  {:<20} with {}: {:.3} [{low:.3}, {high:.3}]{}",
             "",
             plural(score.n_labels, "label"),
             score.mean,
-            score.interval.0,
-            score.interval.1,
             passes.unwrap_or_default()
         )?;
     }
@@ -144,15 +144,17 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
 }
 
 fn format_traffic_mean(it: &TrafficView) -> String {
-    format!("{:.3} [{:.3}, {:.3}]", it.mean, it.interval.0, it.interval.1)
+    let (low, high) = it.interval;
+    format!("{:.3} [{low:.3}, {high:.3}]", it.mean)
 }
 
 fn shares(it: &TrafficView) -> String {
+    let (low, high) = it.interval;
     format!(
         "{} [{}, {}]",
         format_share_as_percent(it.mean),
-        format_share_as_percent(it.interval.0),
-        format_share_as_percent(it.interval.1)
+        format_share_as_percent(low),
+        format_share_as_percent(high)
     )
 }
 
@@ -353,13 +355,12 @@ pub fn show_rescore_results(
             writeln!(out, "  estimated score of that time range {}", format_traffic_mean(score))?;
         }
         for offset in &it.offsets {
+            let (low, high) = offset.interval;
             writeln!(
                 out,
-                "  {:<20} {:+.3} [{:+.3}, {:+.3}] from {}, on {}",
+                "  {:<20} {:+.3} [{low:+.3}, {high:+.3}] from {}, on {}",
                 printable(offset.criterion.as_deref().unwrap_or("overall")),
                 offset.mean,
-                offset.interval.0,
-                offset.interval.1,
                 offset.from_version,
                 plural(offset.n, "trace")
             )?;

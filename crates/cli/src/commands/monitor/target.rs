@@ -17,10 +17,10 @@ use serde_json::{Value as Json, json};
 
 use super::version_names::VersionNames;
 use super::{MonitorArgs, MonitorSubcommand, TrafficWindowArgs};
-use crate::commands::connection::Reached;
-use crate::commands::judge::load_current_settings;
-use crate::commands::remote::{Remote, encode_url_part};
+use crate::connection::Reached;
+use crate::connection::remote::{Remote, encode_url_part};
 use crate::render;
+use crate::suite_loading::load_current_settings;
 
 /// Traces of a list.
 const LISTED: usize = 200;

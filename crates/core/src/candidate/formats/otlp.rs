@@ -337,7 +337,7 @@ impl OtelSpan {
     }
 
     fn usage(&self) -> Usage {
-        let events = self.events.iter().map(|event| &event.1);
+        let events = self.events.iter().map(|(_, details)| details);
         let all: Vec<&Map<String, Value>> = std::iter::once(&self.attributes).chain(events).collect();
         let count = |keys: &[&str]| {
             let found = keys.iter().find_map(|key| all.iter().find_map(|object| object.get(*key)));
@@ -416,7 +416,7 @@ impl OtelSpan {
     }
 
     fn current(&self) -> Option<SpanMessages> {
-        let details = self.events.iter().map(|event| &event.1);
+        let details = self.events.iter().map(|(_, details)| details);
         let holder = std::iter::once(&self.attributes).chain(details).find(|once| {
             once.contains_key("gen_ai.input.messages") || once.contains_key("gen_ai.output.messages")
         })?;

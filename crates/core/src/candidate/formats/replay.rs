@@ -1,4 +1,4 @@
-//! Runs told call by call: each model call repeats the conversation so far, and each tool has a span of its own.
+//! Runs recorded call by call: each model call repeats the conversation so far, and each tool has a span of its own.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -10,16 +10,18 @@ use super::TestRules;
 use super::promptfoo_types::{PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
 use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
-use crate::check::{CompiledCheck, EmbeddingModel};
+use crate::check::{Check, CompiledCheck, EmbeddingModel};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
-use crate::dialect::method::{CriterionIds, read_method_params};
+use crate::dialect::method::{CriterionIds, read_method_with_fixed_params};
 use crate::dialect::promptfoo;
-use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Polarity, Scale};
+use crate::rubric::{
+    Aggregation, Criterion, CriterionKind, GraderKind, Group, Operator, Polarity, Question, Rubric, Scale,
+};
 use crate::source::SourceNode;
-use crate::suite::Aggregate;
+use crate::suite::{Aggregate, Judge};
 use crate::template;
 
 /// All assertions of one test.
@@ -27,12 +29,49 @@ use crate::template;
 pub(super) struct AssertionCriteria {
     pub(super) criteria: Vec<Criterion>,
     pub(super) spots: Vec<Spot>,
-    /// The judge's prompt and model where an assertion names them.
+    /// The judge's prompt and settings where an assertion names them.
     pub(super) prompt: Option<String>,
     pub(super) grader: GraderSettings,
+    /// Judges that assertions name, one for each criterion of theirs.
+    own_judges: Vec<OwnJudge>,
+    /// Code that computes the context of the answer.
+    pub(super) context_transform: Option<String>,
+    /// Assertions about the context.
+    n_about_context: usize,
     n_judged: usize,
     /// Names of metrics, each with a criterion that belongs to it and its weight.
     metrics: Vec<(String, String, f64)>,
+}
+
+/// The judge that the assertion of a criterion names.
+struct OwnJudge {
+    criterion: String,
+    judge: Judge,
+}
+
+impl AssertionCriteria {
+    /// The judge of a test, with those of single criteria where the assertions name different ones. `default` is the
+    /// judge of assertions that name none.
+    pub(super) fn settle_judge(&self, rubric: &Rubric, default: Judge) -> Judge {
+        let Some(first) = self.own_judges.first() else { return default };
+        let has_own_judge = |question: Question<'_>| {
+            !question.criterion.by.contains(&GraderKind::Judge)
+                || self.own_judges.iter().any(|own| own.criterion == question.criterion.id)
+        };
+        let judge = if default.model.is_none() || rubric.questions().all(has_own_judge) {
+            // The address belongs to the model.
+            Judge { base_url: first.judge.base_url.clone(), ..first.judge.or(&default) }
+        } else {
+            default
+        };
+        let differs = |own: &&OwnJudge| {
+            (&own.judge.model, &own.judge.base_url) != (&judge.model, &judge.base_url)
+                || own.judge.temperature.is_some_and(|temperature| Some(temperature) != judge.temperature)
+        };
+        let own = self.own_judges.iter().filter(differs);
+        let criteria = own.map(|own| (own.criterion.clone(), own.judge.clone())).collect();
+        Judge { criteria, ..judge }
+    }
 }
 
 /// Code that computes the score of a test by those of its metrics.
@@ -64,6 +103,12 @@ pub(super) struct AssertionRules {
 const OWN_ASSERTIONS: &[(&str, &[&str])] =
     &[("ts", &["bun", "run"]), ("js", &["node"]), ("mjs", &["node"]), ("py", &["python3"]), ("sh", &["sh"])];
 
+/// The key of promptfoo for code that computes the context of an assertion.
+const CONTEXT_TRANSFORM: &str = "contextTransform";
+
+/// Types that compare an answer with its context.
+const CONTEXT_TYPES: [&str; 3] = ["context-faithfulness", "context-recall", "context-relevance"];
+
 /// A question about a conversation, which has no text of its own.
 const CONVERSATION_RELEVANCE: &str = "conversation-relevance";
 
@@ -89,6 +134,7 @@ pub(super) fn assertions(
         asserted,
         several_prompts,
         own_prompt: None,
+        own_judge: None,
         depth: 0,
         set_threshold: None,
     };
@@ -121,6 +167,8 @@ struct AssertionReader<'a> {
     /// The assertions of the test have different prompts for the judge, so that each becomes the text of its criterion.
     several_prompts: bool,
     own_prompt: Option<String>,
+    /// The judge that the assertion names that is read.
+    own_judge: Option<Judge>,
     /// How many sets are around the assertion that is read.
     depth: usize,
     /// The gate of the set that was read last.
@@ -183,9 +231,10 @@ impl<'a> AssertionReader<'a> {
             return None;
         }
         let (criterion, spot) = self.assertion(nodes[0])?;
-        self.asserted.grader.judge.model = None;
-        self.asserted.grader.judge.panel = panel;
-        self.asserted.grader.judge.aggregate = Some(Aggregate::Mean);
+        let own = std::mem::take(&mut self.asserted.own_judges).into_iter().next();
+        let settings = own.map(|own| own.judge).unwrap_or_default();
+        let panel = Judge { model: None, panel, aggregate: Some(Aggregate::Mean), ..settings };
+        self.asserted.grader.judge = panel.or(&self.asserted.grader.judge);
         Some((vec![criterion], vec![spot]))
     }
 
@@ -255,6 +304,9 @@ impl<'a> AssertionReader<'a> {
             _ => String::new(),
         };
         let mut criterion = Criterion::new(id, description, ask);
+        if let Some(judge) = self.own_judge.take() {
+            add_own_judge(&criterion, &judge, &mut self.asserted.own_judges);
+        }
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
         criterion.required = fields.bool("required").unwrap_or(false);
         if let Some(metric) = fields.get("metric").and_then(SourceNode::text) {
@@ -284,12 +336,15 @@ impl<'a> AssertionReader<'a> {
         } else {
             fields.refuses(&["transform"]);
         }
-        fields.refuses_with(
-            "contextTransform",
-            "promptfoo computes a context for this assertion from the provider's reply and its metadata; here the \
-             questions of a case share one context, and of a model's reply only the text is stored",
-            "write the context into `vars.context`, or let a program answer with `context`",
-        );
+        if self.is_promptfoo() && CONTEXT_TYPES.contains(&kind.as_str()) {
+            self.read_context_transform(&fields);
+        } else {
+            fields.refuses_with(
+                CONTEXT_TRANSFORM,
+                "promptfoo computes the context of context-faithfulness, -recall and -relevance with it",
+                "remove it; the context of other assertions is `vars.context`",
+            );
+        }
         fields.refuses(&["postprocess"]);
         fields.finish();
         Some((criterion, spot))
@@ -316,6 +371,10 @@ impl<'a> AssertionReader<'a> {
         }
         let usual = PROMPTFOO_MARKS.iter().find(|(name, _)| *name == kind).map(|(_, mark)| *mark);
         let threshold = || match &criterion.ask {
+            // Its threshold may be a distance.
+            CriterionKind::Check(method) if kind == "similar" => {
+                Check::compile(method).ok().and_then(|check| check.least_similarity())
+            }
             CriterionKind::Check(method) | CriterionKind::Recipe(method) => {
                 method.params.get("threshold").and_then(Json::as_f64)
             }
@@ -386,7 +445,11 @@ impl<'a> AssertionReader<'a> {
         }
         let rewritten = self.rewrite_pattern(fields, entry.name);
         let own = rewritten.as_ref().and_then(|node| MappingReader::new(cx, node, "assertion"));
-        let mut method = read_method_params(own.as_ref().unwrap_or(fields), entry);
+        // `similar:dot` says how embeddings are compared.
+        let measure = written.split_once(':').map(|(_, measure)| measure);
+        let measure = measure.filter(|measure| entry.name == "similar" && *measure != "cosine");
+        let fixed = measure.map(|measure| ("measure".to_owned(), Json::from(measure))).into_iter().collect();
+        let mut method = read_method_with_fixed_params(own.as_ref().unwrap_or(fields), entry, fixed);
         if own.is_some() {
             fields.knows(&["value", "flags", "engine", "scope"]);
         }
@@ -497,6 +560,30 @@ impl<'a> AssertionReader<'a> {
         }
     }
 
+    /// Code that computes the context of an assertion. The questions of a case share one context.
+    fn read_context_transform(&mut self, fields: &MappingReader<'_>) {
+        let cx = self.cx;
+        let node = fields.get(CONTEXT_TRANSFORM);
+        let code = node.and_then(|node| cx.raw_text(node, CONTEXT_TRANSFORM));
+        let reference = code.as_deref().and_then(|code| code.strip_prefix("file://"));
+        if let (Some(node), Some(reference)) = (node, reference) {
+            // A file that is not there is reported.
+            let path = reference.rsplit_once(':').map_or(reference, |(path, _)| path);
+            cx.find(path, node.span);
+        }
+        if 0 < self.asserted.n_about_context && code != self.asserted.context_transform {
+            let span = if node.is_some() { fields.key_span(CONTEXT_TRANSFORM) } else { fields.start() };
+            let message = format!("this assertion has another `{CONTEXT_TRANSFORM}` than one before it");
+            cx.report(
+                Diagnostic::error(Code::Unsupported, span, message)
+                    .note("promptfoo computes a context for each; here the assertions of a test share one")
+                    .help("move this assertion to a test of its own"),
+            );
+        }
+        self.asserted.n_about_context += 1;
+        self.asserted.context_transform = code;
+    }
+
     /// promptfoo's patterns are JavaScript's: letters, digits and word boundaries are ASCII's, and look-around is
     /// allowed, which takes another engine.
     fn rewrite_pattern(&self, fields: &MappingReader<'_>, name: &str) -> Option<SourceNode> {
@@ -559,6 +646,16 @@ fn collect_judge_prompts<'n>(node: &'n SourceNode, found: &mut Vec<&'n str>) {
     }
 }
 
+/// The judge of an assertion answers all of its criteria.
+fn add_own_judge(criterion: &Criterion, judge: &Judge, own_judges: &mut Vec<OwnJudge>) {
+    match &criterion.ask {
+        CriterionKind::Group(group) => {
+            group.criteria.iter().for_each(|criterion| add_own_judge(criterion, judge, own_judges));
+        }
+        _ => own_judges.push(OwnJudge { criterion: criterion.id.clone(), judge: judge.clone() }),
+    }
+}
+
 fn without_gates(criterion: &mut Criterion) {
     (criterion.required, criterion.min_score, criterion.threshold) = (false, None, None);
     if let CriterionKind::Group(group) = &mut criterion.ask {
@@ -580,7 +677,7 @@ fn canonical_assertion_type(kind: &str) -> String {
     match kind.as_str() {
         "code-grader" => "script".to_owned(),
         "model-graded-factuality" => "factuality".to_owned(),
-        "similar:cosine" => "similar".to_owned(),
+        "similar:cosine" | "similar:dot" | "similar:euclidean" => "similar".to_owned(),
         _ => kind,
     }
 }

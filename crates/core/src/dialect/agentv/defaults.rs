@@ -88,7 +88,7 @@ impl<'a> AgentvTestDefaults<'a> {
                 .any(&["providers", "targets", "target"])
                 .map(|node| read_agentv_targets(cx, node, rules))
                 .unwrap_or_default(),
-            workspace: AgentvWorkspace::read(fields),
+            workspace: AgentvWorkspace::read(fields, rules),
             input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
             is_project: rules == TestRules::Agentv

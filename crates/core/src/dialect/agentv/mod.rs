@@ -3,6 +3,7 @@
 mod assertion;
 mod conversation;
 mod defaults;
+mod newer_version;
 mod prompt;
 mod promptfoo_types;
 mod target;
@@ -17,6 +18,7 @@ use serde_json::Value as Json;
 use assertion::{AssertionCriteria, AssertionRules, ScoringFunction, assertions};
 use conversation::expand_turns;
 use defaults::{AgentvTestDefaults, AgentvTestOptions, read_repeat_count};
+use newer_version::report_newer_version;
 pub(super) use prompt::AgentvPrompt;
 use prompt::{FilledPrompt, read_agentv_candidate, rewrite_old_variables, with_vars};
 pub(super) use promptfoo_types::REFUSED_TYPES;
@@ -138,6 +140,7 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
     let Some(fields) = MappingReader::new(cx, node, "suite") else { return suite };
     suite.name = fields.name("name");
     suite.description = fields.text("description");
+    report_newer_version(&fields, rules);
     let defaults = AgentvTestDefaults::read(&fields, rules);
     suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, SourceSpan> = BTreeMap::new();
@@ -202,7 +205,6 @@ fn read_tests(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<Sour
 fn report_ineffective_keys(fields: &MappingReader<'_>) {
     fields.knows(&DESCRIPTIVE);
     fields.ignores(WITHOUT_EFFECT);
-    warn_extensions(fields);
     fields.refuses(UNSUPPORTED);
     for key in ["nunjucksFilters", "nunjucks_filters"] {
         fields.refuses_with(
@@ -211,24 +213,6 @@ fn report_ineffective_keys(fields: &MappingReader<'_>) {
             "change the values with `transformVars`, or write them into `vars` as they should read",
         );
     }
-}
-
-/// Code of other tools that runs around the tests. That before them may change what is graded; many files only set up
-/// folders or accounts with it, so that it is not an error.
-fn warn_extensions(fields: &MappingReader<'_>) {
-    if !fields.takes("extensions") {
-        return;
-    }
-    let listed = fields.peek("extensions").and_then(SourceNode::list).unwrap_or_default();
-    let runs_after = |node: &SourceNode| {
-        node.text().is_some_and(|text| text.ends_with(":afterAll") || text.ends_with(":afterEach"))
-    };
-    let message = if listed.iter().all(runs_after) {
-        "`extensions` has no effect here"
-    } else {
-        "`extensions` is not run here: what it prepares before a test is missing, so that results may differ"
-    };
-    fields.cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span("extensions"), message));
 }
 
 fn assert_nodes<'a>(fields: &MappingReader<'a>) -> Vec<&'a SourceNode> {
@@ -313,6 +297,11 @@ fn read_agentv_case(
     if !skip_defaults {
         own.extend(defaults.assertions());
     }
+    // Every test has a copy of what all tests share.
+    let n_copied = own.iter().map(|node| node.n_text_bytes()).sum();
+    if !cx.spend_filled_bytes(n_copied, fields.start()) {
+        return None;
+    }
     let key = ["assert", "assertions", "evaluators"].into_iter().find(|text| fields.has(text));
     let spot = Spot::new(fields.start())
         .key("criteria", key.map_or_else(|| fields.start(), |text| fields.key_span(text)));
@@ -351,10 +340,15 @@ fn read_agentv_case(
     };
     let prompt_names = fields.texts("prompts");
     let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &prompt_names);
-    if options.transform.is_some()
+    let context_transform = rubric.as_ref().and_then(|(_, asserted)| asserted.context_transform.clone());
+    if context_transform.is_some() {
+        // The code takes the place of `vars.context`.
+        candidate.context.clear();
+    }
+    if (options.transform.is_some() || context_transform.is_some())
         && let Some(response) = candidate.response.take()
     {
-        // What was answered before is changed too, so that it is produced again.
+        // Code is run on what was answered before too, so that it is produced again.
         targets = vec![AgentvTarget::from_recorded_response(response)];
     }
     for target in &mut targets {
@@ -368,13 +362,14 @@ fn read_agentv_case(
         .get("tags")
         .and_then(Json::as_array)
         .map(|values| values.iter().filter_map(Json::as_str).map(str::to_owned).collect());
-    let own_workspace = AgentvWorkspace::read(&fields);
+    let own_workspace = AgentvWorkspace::read(&fields, rules);
     // Everybody else gets them filled in.
     let runs_script = |agentv_target: &AgentvTarget| {
         (rules == TestRules::Promptfoo && agentv_target.target.is_program())
             || agentv_target.target.config.contains_key(TRANSFORM)
     };
     if options.transform.is_some()
+        || context_transform.is_some()
         || rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some())
         || targets.iter().any(runs_script)
     {
@@ -388,8 +383,8 @@ fn read_agentv_case(
     report_ineffective_keys(&fields);
     fields.finish();
     let (rubric, asserted) = rubric?;
-    let grader = asserted.grader.or(&options.grader).or(&defaults.grader);
-    let judge = defaults.judge.or(&grader.judge);
+    let grader = asserted.grader.clone().or(&options.grader).or(&defaults.grader);
+    let judge = asserted.settle_judge(&rubric, defaults.judge.or(&grader.judge));
     let case = Case {
         name,
         origin: Some(origin),
@@ -402,6 +397,7 @@ fn read_agentv_case(
         agent: AgentSettings {
             system: defaults.system.clone(),
             transform: options.transform.filter(|_| !has_targets),
+            context_transform,
             ..AgentSettings::default()
         },
         workspace: own_workspace.complete(&defaults.workspace),
@@ -427,7 +423,10 @@ fn tools_of(targets: &[AgentvTarget]) -> Vec<Json> {
 /// The judge's prompt with the variables of the test; what else it names is the judge's to fill in.
 fn fill_judge_prompt(prompt: &str, fields: &MappingReader<'_>) -> String {
     let vars = fields.json_map("vars");
-    template::replace(prompt, |name| {
+    if !fields.cx.spend_filled_bytes(prompt.len(), fields.start()) {
+        return String::new();
+    }
+    fields.cx.fill_names(prompt, fields.start(), |name| {
         let value = vars.get(name).filter(|_| !VARIABLES.contains(&name))?;
         Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     })

@@ -148,9 +148,15 @@ pub(super) fn with_vars(
     combinations
         .into_iter()
         .zip(names)
-        .map(|(mut vars, name)| {
+        .filter_map(|(mut vars, name)| {
+            if !cx.spend_filled_bytes(test.n_text_bytes(), test.span) {
+                return None;
+            }
             if is_promptfoo {
-                vars = promptfoo::settle_variables(cx, vars, transform_of(test, defaults));
+                vars = promptfoo::settle_variables(cx, vars, transform_of(test, defaults), test.span);
+                if !cx.spend_filled_bytes(0, test.span) {
+                    return None;
+                }
             }
             let mut test = test.clone();
             if let NodeShape::Map(entries) = &mut test.shape {
@@ -159,14 +165,14 @@ pub(super) fn with_vars(
             if is_promptfoo {
                 promptfoo::fill_texts(cx, &mut test, &vars);
             } else {
-                substitute(&mut test, &vars);
+                substitute(cx, &mut test, &vars);
             }
             if let NodeShape::Map(entries) = &mut test.shape {
                 let span = test.span;
                 let value = SourceNode::of_json(&Json::Object(vars), span);
                 entries.push(NodeEntry { key: "vars".to_owned(), key_span: span, value });
             }
-            (test, name)
+            Some((test, name))
         })
         .collect()
 }
@@ -222,6 +228,7 @@ fn combine_variables(
         TestRules::Agentv => Map::new(),
     };
     let mut combinations: Vec<Map<String, Json>> = vec![Map::new()];
+    let mut n_bytes: usize = 0;
     for var in vars {
         let values = match defaults.rules {
             TestRules::Promptfoo if !keeps_lists => promptfoo::read_variable_values(cx, var, &plain),
@@ -235,6 +242,13 @@ fn combine_variables(
             cx.error(Code::TooLarge, var.key_span, "these variables make more than 10,000 cases");
             return None;
         }
+        // Every combination has copies of its values.
+        let n_added = combinations.len() * values.iter().map(variable_bytes).sum::<usize>();
+        let n_more = (n_bytes * values.len() + n_added).saturating_sub(n_bytes);
+        if !cx.spend_filled_bytes(n_more, var.key_span) {
+            return None;
+        }
+        n_bytes += n_more;
         combinations = combinations
             .iter()
             .flat_map(|head| {
@@ -247,6 +261,10 @@ fn combine_variables(
             .collect();
     }
     Some(combinations)
+}
+
+fn variable_bytes(value: &Json) -> usize {
+    value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
 static OLD_VARIABLE: LazyLock<Regex> =
@@ -269,18 +287,21 @@ pub(super) fn rewrite_old_variables(mut node: SourceNode) -> SourceNode {
 }
 
 /// Fills `{{ name }}` and `{{ vars.name }}` in every text below `node`.
-fn substitute(node: &mut SourceNode, vars: &Map<String, Json>) {
+fn substitute(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>) {
+    let span = node.span;
     match &mut node.shape {
-        NodeShape::Scalar(it) if it.text.contains("{{") => {
-            it.text = template::replace(&it.text, |name| {
+        NodeShape::Scalar(scalar) if scalar.text.contains("{{") => {
+            scalar.text = cx.fill_names(&scalar.text, span, |name| {
                 let name = name.strip_prefix("vars.").unwrap_or(name);
                 let value = vars.get(name)?;
                 Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
             });
         }
         NodeShape::Scalar(_) => {}
-        NodeShape::List(items) => items.iter_mut().for_each(|node| substitute(node, vars)),
-        NodeShape::Map(entries) => entries.iter_mut().for_each(|entry| substitute(&mut entry.value, vars)),
+        NodeShape::List(items) => items.iter_mut().for_each(|node| substitute(cx, node, vars)),
+        NodeShape::Map(entries) => {
+            entries.iter_mut().for_each(|entry| substitute(cx, &mut entry.value, vars));
+        }
     }
 }
 
@@ -378,8 +399,11 @@ fn fill_agentv_prompt(
     vars: &Map<String, Json>,
     fields: &MappingReader<'_>,
 ) -> Option<String> {
+    if !cx.spend_filled_bytes(prompt.node.n_text_bytes(), prompt.node.span) {
+        return None;
+    }
     let mut node = prompt.node.clone();
-    substitute(&mut node, vars);
+    substitute(cx, &mut node, vars);
     let text = match node.text() {
         Some(_) => cx.plain_text(&node, "prompts")?,
         None => pretty(&cx.json(&node)),

@@ -10,8 +10,6 @@ pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
     ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
     ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
     ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
-    ("similar:dot", "use `similar`, which takes the cosine"),
-    ("similar:euclidean", "use `similar`, which takes the cosine"),
 ];
 
 /// The score from which an assertion of promptfoo holds, where it is not all or nothing and names no threshold.

@@ -1,7 +1,9 @@
 //! The folder that an agent of AgentV works in, and the programs that prepare it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::TestRules;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, ReadError, tidy};
 use crate::dialect::fields::MappingReader;
@@ -15,12 +17,27 @@ const BLOCKS: [&str; 2] = ["environment", "workspace"];
 /// Names that AgentV fills into the commands of hooks, besides the folder.
 const HOOK_NAMES: [&str; 4] = ["test_id", "eval_run_id", "case_input", "case_metadata"];
 
+/// The key for functions that AgentV and promptfoo call around the tests.
+const EXTENSIONS: &str = "extensions";
+
+/// The extension of AgentV that tells its providers where the rules and skills of a folder are.
+const AGENT_RULES: &str = "agentv:agent-rules";
+
 /// What a file or a test says about the folder.
 #[derive(Clone, Default)]
 pub(super) struct AgentvWorkspace {
     /// The folder with its own setup.
     folder: Option<Workspace>,
     hooks: WorkspaceHooks,
+    extensions: Vec<WorkspaceExtension>,
+}
+
+/// A function of a file that AgentV calls before a test.
+#[derive(Clone)]
+struct WorkspaceExtension {
+    /// Called once for a file in AgentV, and not before each test.
+    is_before_all: bool,
+    program: SetupProgram,
 }
 
 /// Programs that run before a test. Each case has its own copy, so that both run for each copy.
@@ -32,8 +49,8 @@ struct WorkspaceHooks {
 }
 
 impl AgentvWorkspace {
-    pub(super) fn read(fields: &MappingReader<'_>) -> Self {
-        let mut workspace = Self::default();
+    pub(super) fn read(fields: &MappingReader<'_>, rules: TestRules) -> Self {
+        let mut workspace = Self { extensions: read_extensions(fields, rules), ..Self::default() };
         for key in BLOCKS {
             if let Some(node) = fields.get(key) {
                 workspace.add_block(fields, key, node);
@@ -50,10 +67,20 @@ impl AgentvWorkspace {
             before_each: self.hooks.before_each.or_else(|| default.hooks.before_each.clone()),
         };
         let folder = self.folder.or_else(|| default.folder.clone());
-        let programs: Vec<SetupProgram> = match hooks.is_enabled {
-            Some(false) => Vec::new(),
-            _ => hooks.before_all.into_iter().chain(hooks.before_each).collect(),
+        let (before_all, before_each) = match hooks.is_enabled {
+            Some(false) => (None, None),
+            _ => (hooks.before_all, hooks.before_each),
         };
+        let extensions = if self.extensions.is_empty() { &default.extensions } else { &self.extensions };
+        let (of_all, of_each): (Vec<&WorkspaceExtension>, Vec<&WorkspaceExtension>) =
+            extensions.iter().partition(|extension| extension.is_before_all);
+        let programs_of = |extensions: Vec<&WorkspaceExtension>| {
+            extensions.into_iter().map(|extension| extension.program.clone()).collect::<Vec<SetupProgram>>()
+        };
+        let mut programs = programs_of(of_all);
+        programs.extend(before_all);
+        programs.extend(programs_of(of_each));
+        programs.extend(before_each);
         if folder.is_none() && programs.is_empty() {
             return None;
         }
@@ -140,11 +167,27 @@ impl<'b> WorkspaceBlock<'b> {
             // Programs of an environment work in its folder, those of older files beside the suite.
             let workdir = folder.path.as_deref().filter(|_| self.key == "environment");
             let workdir = workdir.map(|path| tidy(Path::new(path)));
-            folder.setup.extend(self.read_program(&entry.value, workdir));
+            if let Some(program) = self.read_program(&entry.value, workdir) {
+                folder.setup.push(SetupProgram { env: self.read_variables(), ..program });
+            }
             // AgentV makes a folder that does not exist.
             folder.path = folder.path.filter(|_| !is_missing);
         }
         (folder.path.is_some() || !folder.setup.is_empty()).then_some(folder)
+    }
+
+    /// Variables of the setup program. They stay as written, so that a secret is filled in only when it is started.
+    fn read_variables(&self) -> BTreeMap<String, String> {
+        let entry = self.find("env").filter(|_| self.key == "environment");
+        let variables = entry.and_then(|entry| self.cx.entries(&entry.value, "env")).unwrap_or_default();
+        let read = |variable: &NodeEntry| match variable.value.scalar() {
+            Some(scalar) => Some((variable.key.clone(), scalar.text.clone())),
+            None => {
+                self.cx.wrong_type(&variable.value, &variable.key, "text");
+                None
+            }
+        };
+        variables.iter().filter_map(read).collect()
     }
 
     fn read_hooks(&self, entry: &NodeEntry) -> WorkspaceHooks {
@@ -191,7 +234,12 @@ impl<'b> WorkspaceBlock<'b> {
         let place = ProgramPlace { start: tidy(&start), workdir };
         let command: Vec<String> = words.iter().map(|word| place.rewrite_word(word)).collect();
         let timeout = timeout.map(|milliseconds| milliseconds / 1000.0);
-        (!command.is_empty()).then(|| SetupProgram { command, cwd: place.cwd(), timeout })
+        (!command.is_empty()).then(|| SetupProgram {
+            command,
+            cwd: place.cwd(),
+            timeout,
+            ..SetupProgram::default()
+        })
     }
 
     fn refuse(&self, name: &str, entry: &NodeEntry, note: &str) {
@@ -210,10 +258,89 @@ impl<'b> WorkspaceBlock<'b> {
 
     fn report_others(&self) {
         let own = ["template", "workdir", "type", "setup", "hooks", "repos", "docker"];
-        for entry in self.entries.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
+        // Variables are those of the setup program; agents and graders do not get them.
+        let has_variables = self.key == "environment" && self.find("setup").is_some();
+        let is_read = |key: &str| own.contains(&key) || has_variables && key == "env";
+        for entry in self.entries.iter().filter(|entry| !is_read(&entry.key)) {
             self.warn_no_effect(&entry.key, entry.key_span);
         }
     }
+}
+
+/// Functions that are called before a test. promptfoo lets them change the tests while it runs, so that they are
+/// refused in its files.
+fn read_extensions(fields: &MappingReader<'_>, rules: TestRules) -> Vec<WorkspaceExtension> {
+    let Some(node) = fields.get(EXTENSIONS) else { return Vec::new() };
+    let listed = fields.cx.list(node, EXTENSIONS).unwrap_or_default();
+    listed.iter().filter_map(|node| read_extension(fields.cx, node, rules)).collect()
+}
+
+fn read_extension(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Option<WorkspaceExtension> {
+    let name = node.get("id").unwrap_or(node);
+    let text = cx.expand_path(name.text().unwrap_or_default(), name.span);
+    if rules == TestRules::Agentv && (text == AGENT_RULES || text.starts_with("agentv:agent-rules:")) {
+        report_agent_rules(cx, node);
+        return None;
+    }
+    let Some((path, function)) = text.strip_prefix("file://").and_then(|text| text.rsplit_once(':')) else {
+        refuse_extension(cx, node, rules);
+        return None;
+    };
+    match (function, rules) {
+        // The copy of the folder is deleted, and reports are written by Jurist.
+        ("afterAll" | "afterEach", _) => {
+            let message = format!("`{function}` under `{EXTENSIONS}` has no effect here");
+            cx.report(Diagnostic::warning(Code::NoEffect, cx.head(node), message));
+            None
+        }
+        ("beforeAll" | "beforeEach", TestRules::Agentv) => {
+            let path = cx.find(path, name.span).and_then(|_| cx.find_way_up(path, name.span))?;
+            let file = format!("{}/{path}", SetupProgram::SUITE);
+            let program = SetupProgram {
+                command: vec![if Path::new(&path).is_absolute() { path } else { file }],
+                function: Some(function.to_owned()),
+                cwd: Some(".".to_owned()),
+                ..SetupProgram::default()
+            };
+            Some(WorkspaceExtension { is_before_all: function == "beforeAll", program })
+        }
+        _ => {
+            refuse_extension(cx, node, rules);
+            None
+        }
+    }
+}
+
+/// Without paths of its own, it changes no file of the folder.
+fn report_agent_rules(cx: &Context<'_>, node: &SourceNode) {
+    let lists_paths =
+        |node: &SourceNode| ["skills", "hooks", "agents", "rules"].iter().any(|key| node.get(key).is_some());
+    if lists_paths(node) || node.get("config").is_some_and(lists_paths) {
+        let message = format!("paths of `{AGENT_RULES}` are not supported");
+        cx.report(
+            Diagnostic::error(Code::Unsupported, cx.head(node), message)
+                .note("AgentV copies them into the folder of the agent")
+                .help("copy them with a program under `environment.setup`"),
+        );
+        return;
+    }
+    let message = format!(
+        "`{AGENT_RULES}` has no effect here: the agent finds rules and skills in its folder by itself"
+    );
+    cx.report(Diagnostic::warning(Code::NoEffect, cx.head(node), message));
+}
+
+fn refuse_extension(cx: &Context<'_>, node: &SourceNode, rules: TestRules) {
+    let message = format!("this entry of `{EXTENSIONS}` is not supported");
+    let diagnostic = Diagnostic::error(Code::Unsupported, cx.head(node), message);
+    cx.report(match rules {
+        TestRules::Agentv => diagnostic
+            .note(format!("AgentV has `{AGENT_RULES}`, and files with functions such as beforeAll"))
+            .help("write `file://PATH:beforeAll` or `file://PATH:beforeEach`"),
+        TestRules::Promptfoo => diagnostic
+            .note("promptfoo calls it before each test, and it may change the test; here tests are fixed")
+            .help("change variables with `transformVars`, or let a script under `tests` write the tests"),
+    });
 }
 
 /// Where AgentV starts a program; paths from the folder of the suite.

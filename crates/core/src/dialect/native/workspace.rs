@@ -1,5 +1,6 @@
 //! The folder that an agent works in, and the programs that prepare it.
 
+use super::read_header_value;
 use crate::diagnostic::Code;
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
@@ -32,18 +33,27 @@ fn read_setup_programs(cx: &Context<'_>, node: &SourceNode) -> Vec<SetupProgram>
     }
 }
 
-/// The words of a program, or `{command, cwd, timeout}`.
+/// The words of a program, or a mapping with its `command`.
 fn read_setup_program(cx: &Context<'_>, node: &SourceNode) -> Option<SetupProgram> {
     if node.map().is_none() {
         let command = read_program_words(cx, node, "setup")?;
-        return Some(SetupProgram { command, cwd: None, timeout: None });
+        return Some(SetupProgram { command, ..SetupProgram::default() });
     }
     let fields = MappingReader::new(cx, node, "setup program")?;
     let command = fields.need("command").and_then(|node| read_program_words(cx, node, "command"));
+    let function = fields.name("function");
+    if function.is_some() && command.as_ref().is_some_and(|words| words.len() != 1) {
+        let message = "`command` must be the JavaScript file alone if it has a `function`";
+        cx.error(Code::BadValue, fields.key_span("command"), message);
+    }
     let cwd = fields.get("cwd").and_then(|node| cx.path(node, "cwd"));
+    let variables = fields.map("env").unwrap_or_default().iter();
+    let env = variables
+        .filter_map(|entry| Some((entry.key.clone(), read_header_value(cx, &entry.value, &entry.key)?)))
+        .collect();
     let timeout = fields.number_in("timeout", 0.001..=86_400.0);
     fields.finish();
-    Some(SetupProgram { command: command?, cwd, timeout })
+    Some(SetupProgram { command: command?, function, cwd, env, timeout })
 }
 
 fn read_program_words(cx: &Context<'_>, node: &SourceNode, what: &str) -> Option<Vec<String>> {

@@ -72,7 +72,7 @@ fn read_display_logic(cx: &Context<'_>, node: &SourceNode) -> Option<PlacedCondi
     let read: Vec<Option<AnswerCondition>> =
         list.iter().map(|node| read_operator_condition(cx, node)).collect();
     fields.finish();
-    // With a condition that cannot be tested nobody knows when to ask; the question is asked always.
+    // Without a condition that can be tested, the question is always asked.
     if cx.n_errors() != before {
         return None;
     }
@@ -153,13 +153,15 @@ fn read_own_condition(cx: &Context<'_>, node: &SourceNode) -> Option<AnswerCondi
     let fields = MappingReader::new(cx, node, "answer condition")?;
     let question = fields.need("question").and_then(|node| cx.plain_text(node, "question"));
     let case_sensitive = fields.bool("case_sensitive").unwrap_or(false);
-    let values = |key: &'static str| {
-        fields.get(key).map(|node| read_values(cx, Some(node))).filter(|values| !values.is_empty())
+    let values = |keys: &[&'static str]| {
+        fields.any(keys).map(|node| read_values(cx, Some(node))).filter(|values| !values.is_empty())
     };
     let ends = |key: &'static str| fields.get(key).and_then(|value| read_range(cx, Some(value), node));
     let mut tests = Vec::new();
-    tests.extend(values("is").map(|values| AnswerTest::Is { values, case_sensitive }));
-    tests.extend(values("is_not").map(|values| AnswerTest::IsNot { values, case_sensitive }));
+    // The second name is that of Potato's operator.
+    tests.extend(values(&["is", "equals"]).map(|values| AnswerTest::Is { values, case_sensitive }));
+    tests
+        .extend(values(&["is_not", "not_equals"]).map(|values| AnswerTest::IsNot { values, case_sensitive }));
     let (min, max) = (fields.number("at_least"), fields.number("at_most"));
     if min.is_some() || max.is_some() {
         tests.push(AnswerTest::Between { min, max });

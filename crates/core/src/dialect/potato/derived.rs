@@ -1,12 +1,14 @@
 //! Kinds of questions that are asked here as a rubric, a choice or a text: what Potato has a type of its own for.
 
-use super::schemes::{PointLabels, Rating, SchemePart, grid_of, rated_question, read_label_name};
+use super::schemes::{
+    PointLabels, Rating, SchemePart, grid_of, rated_question, read_label_name, read_selection_limits,
+};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
 use crate::source::{NodeShape, SourceNode};
-use crate::suite::{SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
+use crate::suite::{AnswerLimits, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
 
 /// Failure modes of systems of several agents: Cemri et al., "Why Do Multi-Agent LLM Systems Fail?" (2025).
 const MAST: &[(&str, &[&str])] = &[
@@ -151,7 +153,8 @@ pub(super) fn read_edit_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     fields.ignores(&["source_field", "show_diff", "show_edit_distance", "allow_reset"]);
     // Of a quote only the words are kept, not where they stand.
     fields.ignores(&["question_field", "passage_field", "allow_unanswerable", "highlight_color"]);
-    SchemeKind::Text { multiline: true, placeholder: fields.text("placeholder") }
+    let placeholder = fields.text("placeholder");
+    SchemeKind::Text { multiline: true, placeholder, limits: AnswerLimits::default() }
 }
 
 /// A tree of labels, each of which can be chosen, written as the way to it.
@@ -167,14 +170,15 @@ pub(super) fn read_taxonomy_scheme(fields: &MappingReader<'_>) -> Option<SchemeK
     } else {
         collect_labels(cx, fields.need("taxonomy")?, "", &mut labels);
     }
-    fields.ignores(&["auto_select_children", "auto_select_parent", "min_selections", "max_selections"]);
+    fields.ignores(&["auto_select_children", "auto_select_parent"]);
+    let limits = read_selection_limits(fields, labels.len());
     fields.knows(&["show_search", "taxonomy", "sequential_key_binding"]);
     if labels.len() < 2 {
         let message = "there is nothing to choose: give at least two labels";
         cx.error(Code::Scale, fields.key_span("taxonomy"), message);
         return None;
     }
-    Some(SchemeKind::Choice { labels, dropdown: false, many: true })
+    Some(SchemeKind::Choice { labels, dropdown: false, many: true, limits })
 }
 
 fn collect_labels(cx: &Context<'_>, node: &SourceNode, above: &str, labels: &mut Vec<String>) {
@@ -316,13 +320,14 @@ fn read_justification(fields: &MappingReader<'_>) -> Vec<SchemePart> {
     let required = fields.bool("required");
     let placeholder = fields.text("rationale_placeholder");
     let mut parts = Vec::new();
+    let limits = AnswerLimits::default();
     let labels = fields.texts("reason_categories");
     if 1 < labels.len() {
-        let kind = SchemeKind::Choice { labels, dropdown: false, many: true };
+        let kind = SchemeKind::Choice { labels, dropdown: false, many: true, limits };
         parts.push(SchemePart { suffix: Some("reasons".to_owned()), description: None, required, kind });
     }
     fields.ignores(&["min_rationale_chars"]);
-    let kind = SchemeKind::Text { multiline: true, placeholder };
+    let kind = SchemeKind::Text { multiline: true, placeholder, limits };
     parts.push(SchemePart { suffix: Some("justification".to_owned()), description: None, required, kind });
     parts
 }
@@ -352,6 +357,8 @@ annotation_schemes:
     taxonomy:
       Home: [rent, repairs]
       Work: {Office: [hours, pay]}
+    min_selections: null
+    max_selections: 2
   - annotation_type: pairwise
     name: better
     description: Which is better, and by how much?
@@ -424,7 +431,10 @@ annotation_schemes:
         assert_eq!(rows("fitting"), ["lower end", "upper end"]);
         assert_eq!(rows("feeling"), ["calm – tense", "kind – cruel"]);
         assert_eq!(rows("better"), ["better"]);
-        let SchemeKind::Choice { labels, many: true, .. } = &schemes[5].kind else { panic!("a choice") };
+        let SchemeKind::Choice { labels, many: true, limits, .. } = &schemes[5].kind else {
+            panic!("a choice")
+        };
+        assert_eq!(*limits, AnswerLimits { min: None, max: Some(2) });
         assert_eq!(
             labels,
             &[

@@ -72,7 +72,7 @@ fn evaluator(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -> Opt
         .filter(|catalogue_entry| is_evaluator(catalogue_entry.name))
     {
         let mut method = read_method_params(&params, entry);
-        // Potato looks for text whatever its case, unless told otherwise.
+        // Potato ignores case by default.
         if name == "contains" {
             method.params.entry("case_sensitive").or_insert(Json::Bool(false));
         }

@@ -18,16 +18,17 @@ pub(super) fn find_impossible_answer(scheme: &Scheme, expected: &Json) -> Option
 
 /// A list is the answer to a question of several labels.
 fn find_impossible_labels(kind: &SchemeKind, expected: &[Json]) -> Option<String> {
-    let SchemeKind::Choice { labels, many, .. } = kind else {
+    let SchemeKind::Choice { labels, many, limits, .. } = kind else {
         return Some("a list is the answer to a `multiselect` only".to_owned());
     };
     if !many && expected.len() != 1 {
         return Some(format!("one label is expected, and there are {}", expected.len()));
     }
-    expected.iter().find_map(|label| match label.as_str() {
+    let unknown = expected.iter().find_map(|label| match label.as_str() {
         Some(text) => find_unknown_label(text, labels.iter()),
         None => Some(format!("{label} is not a label")),
-    })
+    });
+    unknown.or_else(|| limits.find_violation(expected.len(), "label"))
 }
 
 /// `row` is a criterion, the number of a step, or the name of a scheme that asks one thing.
@@ -84,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::suite::Trajectory;
+    use crate::suite::{AnswerLimits, Trajectory};
 
     fn find(kind: SchemeKind, expected: &Json) -> Option<String> {
         let scheme =
@@ -93,7 +94,8 @@ mod tests {
     }
 
     fn choice(many: bool) -> SchemeKind {
-        SchemeKind::Choice { labels: vec!["rude".to_owned(), "1".to_owned()], dropdown: false, many }
+        let labels = vec!["rude".to_owned(), "1".to_owned()];
+        SchemeKind::Choice { labels, dropdown: false, many, limits: AnswerLimits::default() }
     }
 
     #[test]
@@ -159,7 +161,7 @@ mod tests {
         assert_eq!(find(steps(), &json!({"2": "bad"})).unwrap(), "`bad` is not one of correct, wrong");
         assert!(find(steps(), &json!({"0": "wrong"})).unwrap().contains("is not the number of a step"));
         assert!(find(steps(), &json!("wrong")).unwrap().contains("`asked` is not the number of a step"));
-        let words = SchemeKind::Text { multiline: true, placeholder: None };
+        let words = SchemeKind::Text { multiline: true, placeholder: None, limits: AnswerLimits::default() };
         assert_eq!(find(words, &json!("Paris")), None);
     }
 }

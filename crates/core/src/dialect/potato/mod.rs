@@ -5,6 +5,7 @@ mod derived;
 mod display;
 mod endpoint;
 mod evaluators;
+mod keywords;
 mod known_answers;
 mod schemes;
 mod slider;
@@ -19,6 +20,7 @@ use conditions::read_show_conditions;
 use display::{check_shown_fields, fill_trace_fields, read_item_display};
 use endpoint::read_task_judge;
 use evaluators::evaluators;
+use keywords::read_keywords;
 use known_answers::find_impossible_answer;
 use schemes::{read_annotation_schemes, rubric_eval};
 
@@ -91,7 +93,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "judge_calibration",
     "jumping_to_id_disabled",
     "keystroke_logging",
-    "keyword_highlights_file",
+    "keyword_highlight_settings",
     "layout",
     "list_as_text",
     "mace",
@@ -229,6 +231,8 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
         id_key: item.0,
         text_key: item.1,
         display: shown_as.map(|node| read_item_display(cx, node)).unwrap_or_default(),
+        keywords: Vec::new(),
+        keyword_file: None,
         schemes,
         rows: Vec::new(),
         allow_back_navigation: true,
@@ -276,6 +280,7 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
     fill_trace_fields(shown_as, &mut annotation);
     let comes_later = fields.has("trace_ingestion");
     check_shown_fields(cx, shown_as, &mut annotation, comes_later);
+    read_keywords(&fields, items, &mut annotation);
     read_quality_checks(&fields, &mut annotation);
     read_login_settings(&fields, &mut annotation);
     fields.ignores(WITHOUT_EFFECT);

@@ -15,7 +15,9 @@ use crate::dialect::lower::{Spot, accept};
 use crate::dialect::rubric::UNREADABLE;
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Scale, Value};
 use crate::source::SourceNode;
-use crate::suite::{Notes, Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
+use crate::suite::{
+    AnswerLimits, Notes, Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory,
+};
 
 const TYPES: [&str; 18] = [
     "rubric_eval",
@@ -58,6 +60,9 @@ const NEAREST: &[(&str, &str)] = &[
     ("pure_display", "`task_description` for what people should read"),
 ];
 
+/// Largest limit on the characters of a text.
+const MOST_CHARACTERS: i64 = 1_000_000;
+
 /// One of the questions that a scheme comes to.
 pub(super) struct SchemePart {
     /// What follows the scheme's name, where it comes to several questions.
@@ -99,11 +104,9 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
         None => fields.bool("required"),
     };
     fields.knows(&["layout", "humanize_labels", "keybinding_strategy", "annotation_id", "title", "required"]);
-    // Conditions are read when all questions are known.
-    fields.knows(&["display_logic", "show_when"]);
+    // Conditions are read when all questions are known, and words to mark with those of the task.
+    fields.knows(&["display_logic", "show_when", "keyword_highlights"]);
     fields.ignores(&["ai_support"]);
-    // Nothing marks words in what is shown, or counts what people choose or write.
-    fields.refuses(&["keyword_highlights"]);
     // A question about every turn is another one than a question about the whole.
     fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field", "dynamic_labels"]);
     let (kind, span) = kind?;
@@ -193,7 +196,7 @@ fn read_free_response(fields: &MappingReader<'_>) -> Option<SchemePart> {
         suffix: Some("other".to_owned()),
         description: Some(instruction.unwrap_or_else(|| QUESTION.to_owned())),
         required: Some(false),
-        kind: SchemeKind::Text { multiline: false, placeholder: None },
+        kind: SchemeKind::Text { multiline: false, placeholder: None, limits: AnswerLimits::default() },
     })
 }
 
@@ -548,31 +551,63 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
         return None;
     }
     fields.knows(&["horizontal", "sequential_key_binding", "randomize_order", "option_randomization"]);
-    refuse_limits(fields, &[("min_selections", 0), ("max_selections", labels.len() as i64)]);
-    if fields.has("per_step") && fields.bool("per_step") == Some(true) {
+    let is_per_step = fields.has("per_step") && fields.bool("per_step") == Some(true);
+    let limits = if many && !is_per_step {
+        read_selection_limits(fields, labels.len())
+    } else {
+        // One label is chosen, of the whole or of each step.
+        fields.refuses(&["min_selections", "max_selections"]);
+        AnswerLimits::default()
+    };
+    if is_per_step {
         return read_step_choice(fields, labels);
     }
-    Some(SchemeKind::Choice { labels, dropdown, many })
+    Some(SchemeKind::Choice { labels, dropdown, many, limits })
 }
 
-/// Limits on an answer, which Jurist does not enforce; one that excludes nothing is fine.
-fn refuse_limits(fields: &MappingReader<'_>, limits: &[(&'static str, i64)]) {
-    for (key, free) in limits {
-        let excludes = |node: &SourceNode| node.text().and_then(|text| text.parse().ok()) != Some(*free);
-        if fields.takes(key) && fields.peek(key).is_some_and(excludes) {
-            let message = format!("`{key}` is not supported");
-            fields.cx.report(
-                Diagnostic::error(Code::Unsupported, fields.key_span(key), message)
-                    .note("Potato holds annotators to it while they answer; here any answer is taken")
-                    .help("leave it out, and say in the description what is wanted"),
-            );
-        }
+/// How many of `n_labels` may be chosen.
+pub(super) fn read_selection_limits(fields: &MappingReader<'_>, n_labels: usize) -> AnswerLimits {
+    let n_labels = n_labels as i64;
+    let min = read_limit(fields, "min_selections", 0..=n_labels);
+    let max = read_limit(fields, "max_selections", 1..=1_000_000);
+    // A limit that excludes nothing is none.
+    let max = max.filter(|max| i64::from(*max) < n_labels);
+    order_limits(fields, ("min_selections", min), ("max_selections", max))
+}
+
+fn read_limit(
+    fields: &MappingReader<'_>,
+    key: &'static str,
+    range: std::ops::RangeInclusive<i64>,
+) -> Option<u32> {
+    // Potato writes null for no limit.
+    if fields.peek(key).is_some_and(SourceNode::is_null) {
+        fields.takes(key);
+        return None;
     }
+    fields.integer(key, range).and_then(|limit| u32::try_from(limit).ok())
+}
+
+/// Limits that some answer is within; others are an error.
+fn order_limits(
+    fields: &MappingReader<'_>,
+    (min_key, min): (&str, Option<u32>),
+    (max_key, max): (&str, Option<u32>),
+) -> AnswerLimits {
+    if let (Some(min), Some(max)) = (min, max)
+        && max < min
+    {
+        let message = format!("`{min_key}` is {min}, and `{max_key}` is {max}: no answer is within both");
+        fields.cx.error(Code::BadValue, fields.span(min_key), message);
+    }
+    AnswerLimits { min: min.filter(|min| 0 < *min), max }
 }
 
 fn read_text_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     fields.knows(&["rows", "cols", "textarea", "show_char_count", "labels", "collapsible", "allow_paste"]);
-    refuse_limits(fields, &[("min_chars", 0), ("max_chars", i64::MAX)]);
+    let min = read_limit(fields, "min_chars", 0..=MOST_CHARACTERS);
+    let max = read_limit(fields, "max_chars", 1..=MOST_CHARACTERS);
+    let limits = order_limits(fields, ("min_chars", min), ("max_chars", max));
     let multiline = fields.bool("multiline").unwrap_or(true);
-    SchemeKind::Text { multiline, placeholder: fields.text("placeholder") }
+    SchemeKind::Text { multiline, placeholder: fields.text("placeholder"), limits }
 }

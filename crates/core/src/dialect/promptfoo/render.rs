@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
-use crate::rubric::render_prompt;
+use crate::rubric::{render_prompt, undeclared_names};
 use crate::source::{NodeShape, SourceNode, SourceSpan};
 use crate::suite::is_name;
 use crate::template;
@@ -70,7 +70,7 @@ fn render_text(
         return None;
     }
     if has_only_names(text) {
-        return Some(template::replace(text, |name| {
+        return Some(cx.fill_names(text, span, |name| {
             if name.starts_with("env.") || template::is_escape(name) {
                 return None;
             }
@@ -81,12 +81,17 @@ fn render_text(
     let (held, names) = hold_environment(text);
     let held = replace_filters(&held);
     let mut values = vars.clone();
-    for name in undeclared_names(&held) {
+    // A text that cannot be rendered names nothing, and the rendering says why.
+    for name in undeclared_names(&held).unwrap_or_default() {
         values.entry(name).or_insert_with(|| Json::String(String::new()));
     }
     values.insert("vars".to_owned(), Json::Object(vars.clone()));
     match render_prompt(&held, &Json::Object(values)) {
-        Ok(rendered) => Some(release_environment(&escape_value(&rendered), &names)),
+        Ok(rendered) => {
+            let escaped = escape_value(&rendered);
+            let fits = cx.spend_filled_bytes(escaped.len(), span);
+            fits.then(|| release_environment(cx, &escaped, &names, span))
+        }
         Err(why) => {
             cx.report(
                 Diagnostic::error(Code::Unsupported, span, format!("this text cannot be filled in: {why}"))
@@ -125,6 +130,9 @@ pub(in crate::dialect) fn fill_prompt(
             Diagnostic::warning(Code::MissingVariable, cx.head(prompt), message).also(test, "the test"),
         );
     }
+    if !cx.spend_filled_bytes(prompt.n_text_bytes(), cx.head(prompt)) {
+        return String::new();
+    }
     let mut node = prompt.clone();
     fill_node(cx, &mut node, vars, MissingName::Empty);
     match &node.shape {
@@ -159,6 +167,7 @@ pub(in crate::dialect) fn settle_variables(
     cx: &Context<'_>,
     mut vars: Map<String, Json>,
     transform: Option<&SourceNode>,
+    test: SourceSpan,
 ) -> Map<String, Json> {
     for _ in 0..MAX_PASSES {
         let known = vars.clone();
@@ -168,13 +177,13 @@ pub(in crate::dialect) fn settle_variables(
             if !text.contains("{{") {
                 continue;
             }
-            let filled = template::replace(text, |name| {
+            let filled = cx.fill_names(text, test, |name| {
                 (name != key).then(|| find_value(&known, name).map(variable_text)).flatten()
             });
             changed |= filled != *text;
             *text = filled;
         }
-        if !changed {
+        if !changed || !cx.spend_filled_bytes(0, test) {
             break;
         }
     }
@@ -262,10 +271,27 @@ fn hold_environment(text: &str) -> (String, Vec<String>) {
     (held, names)
 }
 
-fn release_environment(text: &str, names: &[String]) -> String {
-    names.iter().enumerate().fold(text.to_owned(), |text, (at, name)| {
-        text.replace(&format!("{}{at}{}", HELD[0], HELD[1]), &format!("{{{{ {name} }}}}"))
-    })
+/// A loop may repeat a long name, so names count as values do.
+fn release_environment(cx: &Context<'_>, text: &str, names: &[String], span: SourceSpan) -> String {
+    let mut parts = text.split(HELD[0]);
+    let mut released = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let held = part.split_once(HELD[1]).and_then(|(at, rest)| {
+            let at: usize = at.parse().ok()?;
+            Some((names.get(at)?, rest))
+        });
+        match held {
+            Some((name, rest)) if cx.spend_filled_bytes(name.len(), span) => {
+                released.extend(["{{ ", name.as_str(), " }}", rest]);
+            }
+            Some((_, rest)) => released.push_str(rest),
+            None => {
+                released.push(HELD[0]);
+                released.push_str(part);
+            }
+        }
+    }
+    released
 }
 
 /// Nunjucks' names for filters that are called otherwise here.
@@ -278,12 +304,6 @@ fn replace_filters(text: &str) -> String {
 static PAIRS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\{%-?\s*for\s+(\w+\s*,\s*\w+)\s+in\s+([\w.]+)\s*-?%\}").expect("a valid pattern")
 });
-
-fn undeclared_names(text: &str) -> Vec<String> {
-    let environment = minijinja::Environment::new();
-    let Ok(template) = environment.template_from_str(text) else { return Vec::new() };
-    template.undeclared_variables(false).into_iter().collect()
-}
 
 #[cfg(test)]
 mod tests {

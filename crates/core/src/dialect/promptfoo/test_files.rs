@@ -7,6 +7,7 @@ use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 
 use super::{map_node, text_node};
+use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::rows;
@@ -89,7 +90,11 @@ fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<Sour
     }
     match extension.as_str() {
         "csv" => {
+            let before = cx.n_errors();
             let table: Vec<DataRow> = rows::rows_of(cx, file, asked);
+            if cx.n_errors() == before {
+                check_table_header(cx, file, &table, asked);
+            }
             table.iter().filter_map(|row| read_test_row(cx, row, asked)).collect()
         }
         "jsonl" => rows::lines(cx, file),
@@ -111,6 +116,37 @@ fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<Sour
             Vec::new()
         }
     }
+}
+
+/// A table without a line of names loses its first test, and its columns are no variables.
+fn check_table_header(cx: &Context<'_>, file: FileId, table: &[DataRow], asked: SourceSpan) {
+    const HELP: &str = "begin the table with the names of its columns, such as `question,__expected`";
+    let Some(first) = table.first() else {
+        let path = cx.path_of(file);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("`{name}` holds no tests");
+        cx.report(Diagnostic::error(Code::Empty, asked, message).help(HELP));
+        return;
+    };
+    if let Some(cell) = first.keys().find(|key| is_assertion_text(key)) {
+        let end = cx.text_of(file).lines().next().map_or(0, str::len);
+        let span = SourceSpan { file, start: 0, end: end as u32 };
+        let message = format!("`{cell}` is an assertion, and not the name of a column");
+        cx.report(
+            Diagnostic::error(Code::BadRow, span, message)
+                .note("promptfoo and AgentV read the first line of a table as the names of its columns")
+                .help(HELP),
+        );
+    }
+}
+
+/// Whether a cell is written as `type:value`, as the cells of `__expected` are.
+fn is_assertion_text(cell: &str) -> bool {
+    let Some((kind, _)) = cell.trim().split_once(':') else { return false };
+    let kind = kind.strip_prefix("not-").unwrap_or(kind);
+    let kind = kind.split('(').next().unwrap_or(kind);
+    let is_known = |entries| catalogue::find_catalogue_entry(entries, kind).is_some();
+    kind == "llm-rubric" || is_known(CHECKS) || is_known(RECIPES)
 }
 
 /// A row of a table: columns are variables, except those that begin with two underscores.

@@ -280,7 +280,8 @@ fn render_tool_call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: 
     }
     let name = escape_xml(&clip_to_bytes(&call.name, 120));
     let share = most / call.arguments.len().max(1);
-    let arguments: String = call.arguments.iter().take(40).map(|it| argument(it.0, it.1, share)).collect();
+    let arguments: String =
+        call.arguments.iter().take(40).map(|(key, value)| argument(key, value, share)).collect();
     format!(
         "<div class=\"call\"><div class=\"deed\">calls <b><bdi>{name}</bdi></b>{took}</div><dl>{arguments}</dl></div>"
     )

@@ -77,8 +77,8 @@ pub(super) fn case_criterion_scores(
     result: &CaseResult,
 ) -> Vec<(CriterionName, Option<f64>)> {
     let mut asked: Vec<(String, Vec<f64>)> = Vec::new();
-    let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|asked| asked.0 == id) {
-        Some(it) => it.1.extend(worth),
+    let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|(known, _)| known == id) {
+        Some((_, all)) => all.extend(worth),
         None => asked.push((id.to_owned(), worth.into_iter().collect())),
     };
     let rubric = rubrics.get(&result.rubric);

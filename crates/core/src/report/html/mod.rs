@@ -9,6 +9,7 @@ mod path;
 mod text;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
@@ -27,7 +28,7 @@ use crate::grade::{Grade, Outcome, Spend, Time, Usd, Value, VerdictStatus};
 use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, NotGraded, Run};
-use crate::stats::tenth;
+use crate::stats::summaries::tenth;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -44,11 +45,17 @@ const RADAR: std::ops::RangeInclusive<usize> = 3..=12;
 /// So many points and names are listed; more are counted.
 const MOST_POINTS: usize = 40;
 
-pub(super) fn render_html_report(run: &Run) -> String {
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let page = environment.render_str(PAGE, Serde(&build_page_json(run)));
+    environment.add_template("page", PAGE).expect("the page is a template, a test renders it");
+    environment
+});
+
+pub(super) fn render_html_report(run: &Run) -> String {
+    let template = ENVIRONMENT.get_template("page").expect("the page is in the environment");
+    let page = template.render(Serde(&build_page_json(run)));
     page.expect("the page gets all it names, a test renders it") + "\n"
 }
 
@@ -70,19 +77,20 @@ fn build_page_json(run: &Run) -> Json {
     let mut order: Vec<(u8, usize)> =
         run.results.iter().map(|result| urgency(result.verdict.status)).zip(0..).collect();
     order.sort_unstable();
-    let order: Vec<usize> = order.into_iter().map(|order| order.1).collect();
+    let order: Vec<usize> = order.into_iter().map(|(_, place)| place).collect();
     let first = order.first().copied();
     let cases = order.into_iter().map(|order| shared.case(order, first == Some(order)));
     let tally = RunTally::of(run);
+    let rate = tally.pass_rate();
     let percent = |value: f64| format!("{:.0}", value * 100.0);
     json!({
         "colours": { "light": palette::light(), "dark": palette::dark() },
         "title": run.suite.as_deref().unwrap_or("Jurist"),
         "id": run.id, "started": format_utc_seconds(run.started), "n": n_cases(run),
         "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
-        "rate": tally.pass_rate().map(|pass_rate| percent(pass_rate.0)),
-        "low": tally.pass_rate().map(|pass_rate| percent(pass_rate.1)),
-        "high": tally.pass_rate().map(|pass_rate| percent(pass_rate.2)),
+        "rate": rate.map(|(rate, _, _)| percent(rate)),
+        "low": rate.map(|(_, low, _)| percent(low)),
+        "high": rate.map(|(_, _, high)| percent(high)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
         "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
         "took": outcome_text::run_duration_seconds(run).map(format_duration),
@@ -200,7 +208,7 @@ impl HtmlPageContext<'_> {
     fn falls_short(&self, result: &CaseResult) -> String {
         let mark = self.run.pass_mark(&result.rubric).unwrap_or(1.0);
         let asked = criteria::case_criterion_scores(self.run, &self.rubrics, result).into_iter();
-        let low = asked.filter(|asked| asked.1.is_some_and(|value| value < mark)).map(|asked| asked.0);
+        let low = asked.filter(|(_, worth)| worth.is_some_and(|value| value < mark)).map(|(name, _)| name);
         let places = low.filter_map(|name| self.means.iter().position(|mean| mean.name == name));
         places.map(|place| place.to_string()).collect::<Vec<_>>().join(" ")
     }
@@ -341,17 +349,25 @@ fn format_answer_value(value: &Value, criterion: Option<&Criterion>) -> String {
     }
 }
 
+/// How much one grader graded.
+struct GraderRow {
+    name: String,
+    kind: String,
+    n: usize,
+    spend: Spend,
+}
+
 /// Who graded how much.
 fn judge_rows(run: &Run) -> Vec<Json> {
-    let mut rows: Vec<(String, String, usize, Spend)> = Vec::new();
+    let mut rows: Vec<GraderRow> = Vec::new();
     for grade in run.results.iter().flat_map(|result| result.grades) {
         let (name, spend) = (grade.grader.name, grade.spend);
-        match rows.iter_mut().find(|row| row.0 == name) {
-            Some(row) => (row.2, row.3) = (row.2 + 1, row.3.plus(spend)),
-            None => rows.push((name, variant_in_words(&grade.grader.kind), 1, spend)),
+        match rows.iter_mut().find(|row| row.name == name) {
+            Some(row) => (row.n, row.spend) = (row.n + 1, row.spend.plus(spend)),
+            None => rows.push(GraderRow { name, kind: variant_in_words(&grade.grader.kind), n: 1, spend }),
         }
     }
-    let row = |(name, kind, n, spend): (String, String, usize, Spend)| {
+    let row = |GraderRow { name, kind, n, spend }: GraderRow| {
         let cost = outcome_text::format_known_cost(spend);
         json!({ "name": clip_to_bytes(&name, 200), "kind": kind, "n": n, "cost": cost, "tokens": format_token_usage(spend) })
     };

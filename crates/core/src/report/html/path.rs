@@ -1,4 +1,4 @@
-//! The way through a rubric's trees, from the first question down; ways not taken stand faintly beside it.
+//! The way through a rubric's trees, from the first question down; branches that were not taken are pale.
 
 use std::fmt::Write as _;
 
@@ -141,7 +141,7 @@ impl<'a> Flow<'a> {
         let ways: String = node
             .answers
             .targets()
-            .map(|target| self.render_untaken_branch(target.0, target.1, depth - 1))
+            .map(|(label, target)| self.render_untaken_branch(label, target, depth - 1))
             .collect();
         format!("{ask}<ul class=\"ways\">{ways}</ul>")
     }

@@ -29,6 +29,8 @@ fn result(grades: Vec<Grade>, material: JudgeInput) -> CaseResult {
         candidate: "case".to_owned(),
         origin: None,
         trial: None,
+        base: None,
+        parts: None,
         rubric: version("r"),
         verdict: serde_json::from_value(verdict).unwrap(),
         grades,

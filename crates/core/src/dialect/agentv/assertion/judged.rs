@@ -17,7 +17,7 @@ const PLAIN_RUBRIC: &str =
     "The response does what the task asks for, and agrees with the reference answer where there is one.";
 
 impl AssertionReader<'_> {
-    /// The judge that an assertion asks for; a test has one.
+    /// The judge that an assertion asks for, and its prompt.
     pub(super) fn judge(&mut self, fields: &MappingReader<'_>) {
         let cx = self.cx;
         let mut grader = fields
@@ -34,24 +34,14 @@ impl AssertionReader<'_> {
         });
         grader.judge.temperature = fields.number_in("temperature", 0.0..=2.0).or(grader.judge.temperature);
         fields.ignores(&["max_steps", "maxSteps", "preprocessors", "config"]);
-        if let (Some(model), Some(other)) = (&grader.judge.model, &self.asserted.grader.judge.model)
-            && other != model
-        {
-            let keys = ["provider", "target", "model"];
-            let key = keys.into_iter().find(|key| fields.has(key)).unwrap_or("provider");
-            let message = format!("the assertions of one test share one judge, and `{other}` is it already");
-            cx.report(
-                Diagnostic::error(Code::Unsupported, fields.span(key), message)
-                    .note("a case has one judge, or a panel whose judges answer all of its questions")
-                    .help(format!("move this assertion to a test of its own, which `{model}` judges")),
-            );
-        }
         if self.several_prompts {
             self.own_prompt =
                 prompt.map(|prompt| template::replace(&prompt, |name| Some(format!("[{name}]"))));
         } else {
             self.asserted.prompt = prompt.or_else(|| self.asserted.prompt.take());
         }
+        let names_model = grader.judge.model.is_some();
+        self.own_judge = names_model.then(|| std::mem::take(&mut grader.judge));
         self.asserted.grader = grader.or(&self.asserted.grader);
     }
 

@@ -1,0 +1,127 @@
+//! The difference between two runs, on a terminal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use jurist_core::grade::VerdictStatus;
+use jurist_core::quantity::plural;
+use jurist_core::report::{regression_lines, variant_in_words};
+use jurist_core::run::Run;
+use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
+
+use super::{last_line_reason, list_case_reasons, printable_line};
+
+/// A drop that is larger than allowed, wherever in its interval the truth lies.
+pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
+    let is_larger = |difference: &Difference| {
+        difference.is_shown() && difference.interval.is_some_and(|(_, high)| high < -most)
+    };
+    compared.score.as_ref().is_some_and(is_larger)
+}
+
+/// The figures, what they support, and with `after` the cases whose verdict changed.
+pub fn show_comparison(
+    out: &mut impl Write,
+    compared: &Comparison,
+    after: Option<&Run>,
+) -> anyhow::Result<()> {
+    for caveat in &compared.caveats {
+        writeln!(out, "\x1b[33m{caveat}\x1b[0m")?;
+    }
+    let rows: Vec<(&str, &Difference)> = [("score", &compared.score), ("pass rate", &compared.pass_rate)]
+        .into_iter()
+        .filter_map(|(name, difference)| Some((name, difference.as_ref()?)))
+        // A rubric of one question has nothing to add.
+        .chain(
+            compared
+                .criteria
+                .iter()
+                .filter(|_| 1 < compared.criteria.len())
+                .map(|(name, difference)| (name.as_str(), difference)),
+        )
+        .collect();
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
+    if !rows.is_empty() {
+        let title = format!("{:<width$}  cases  before  after  difference", "");
+        writeln!(out, "\x1b[1m{title}\x1b[0m")?;
+    }
+    for (name, it) in rows {
+        let interval = match it.interval {
+            Some(_) if it.differs_nowhere() => "  (no case differs)".to_owned(),
+            Some((low, high)) => format!("  ({low:+.3} to {high:+.3})"),
+            None => String::new(),
+        };
+        let (colour, shown) = match it.is_shown() {
+            true if it.difference < 0.0 => ("31", " worse"),
+            true => ("32", " better"),
+            false => ("2", ""),
+        };
+        let name: String = printable_line(name).chars().take(width).collect();
+        writeln!(
+            out,
+            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m",
+            it.n, it.before, it.after, it.difference
+        )?;
+    }
+    if let Some(after) = after {
+        show_changed_verdicts(out, compared, after)?;
+    }
+    let left_out = [
+        (compared.only_before.len(), "only before"),
+        (compared.only_after.len(), "only after"),
+        (compared.undecided.len(), "without a verdict in one of them"),
+    ];
+    let left_out: Vec<String> = left_out
+        .iter()
+        .filter(|(n, _)| 0 < *n)
+        .map(|(n, why)| format!("{} {why}", plural(*n, "case")))
+        .collect();
+    if !left_out.is_empty() {
+        writeln!(out, "left out of score and pass rate: {}", left_out.join(", "))?;
+    }
+    for text in regression_lines(&compared.regressions) {
+        writeln!(out, "{}", printable_line(&text))?;
+    }
+    match &compared.score {
+        Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,
+        None => writeln!(
+            out,
+            "No case has a verdict in both runs with the same rubric, so scores are not compared."
+        )?,
+    }
+    Ok(())
+}
+
+/// A line for each case whose verdict changed, with the reasons of those that do not pass.
+fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
+    let worse = compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
+    let worse: BTreeSet<&str> = worse.map(|status_change| status_change.case.as_str()).collect();
+    let last_reason = last_line_reason(after);
+    let why: BTreeMap<String, Vec<String>> = after
+        .results
+        .iter()
+        .filter(|result| worse.contains(result.case.as_str()))
+        .map(|result| (result.case.clone(), list_case_reasons(after, &result, last_reason.as_deref())))
+        .collect();
+    for change in &compared.changed {
+        let colour = match change.after {
+            VerdictStatus::Pass => "32",
+            VerdictStatus::Fail => "31",
+            VerdictStatus::Error | VerdictStatus::Deferred => "33",
+        };
+        let score = |it: Option<f64>| it.map_or("–".to_owned(), |value| format!("{value:.2}"));
+        writeln!(
+            out,
+            "\x1b[{colour}m{}\x1b[0m  {} → {}  {} → {}",
+            printable_line(&change.case),
+            variant_in_words(&change.before),
+            variant_in_words(&change.after),
+            score(change.score_before),
+            score(change.score_after)
+        )?;
+        for reason in why.get(&change.case).into_iter().flatten() {
+            writeln!(out, "    {}", printable_line(reason))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,505 @@
+//! Reports of runs: files that reporters write, and what the terminal shows.
+
+pub mod case_changes;
+pub mod comparison;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
+use jurist_core::quantity::plural;
+use jurist_core::report::{
+    ReportContext, ReportFormat, Rubrics, RunTally, case_notes, describe_deferral, format_native_score,
+    format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics, reasons, render_compared,
+    short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
+};
+use jurist_core::run::{CaseResult, NotGraded, Run};
+use jurist_core::stats::summaries::{Estimate, Trials, estimate_run_means, summarise_trials};
+
+use jurist_engine::load;
+
+use crate::render::printable;
+
+/// A format, and where it goes.
+#[derive(Debug, Clone)]
+pub struct Reporter {
+    /// `None` is what a terminal shows anyway.
+    format: Option<ReportFormat>,
+    file: Option<PathBuf>,
+}
+
+/// `junit`, or `junit=results.xml`.
+pub fn reporter(text: &str) -> Result<Reporter, String> {
+    let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
+    let known =
+        ReportFormat::ALL.iter().map(|(name, format)| (*name, Some(*format))).chain([("pretty", None)]);
+    let format = known.clone().find(|(known, _)| *known == name).map(|(_, format)| format);
+    let format = format
+        .ok_or_else(|| format!("one of {}", known.map(|(name, _)| name).collect::<Vec<_>>().join(", ")))?;
+    Ok(Reporter { format, file: file.map(PathBuf::from) })
+}
+
+impl Reporter {
+    /// The reporter that is used where the command line names none for standard output.
+    pub fn pretty() -> Self {
+        Self { format: None, file: None }
+    }
+
+    /// Whether it writes to standard output.
+    pub fn is_on_stdout(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Whether it writes what was graded, and not only the grades.
+    pub fn shows_material(&self) -> bool {
+        matches!(
+            self.format,
+            Some(
+                ReportFormat::Json
+                    | ReportFormat::Ndjson
+                    | ReportFormat::Html
+                    | ReportFormat::Otel
+                    | ReportFormat::PrComment
+            )
+        )
+    }
+
+    /// Whether it is what a terminal shows anyway, on the terminal.
+    pub fn is_shown(&self) -> bool {
+        self.format.is_none() && self.file.is_none()
+    }
+
+    /// The address of the file that is a page for people.
+    pub fn page(&self) -> Option<String> {
+        let file = self.file.as_deref().filter(|_| self.format == Some(ReportFormat::Html))?;
+        Some(format!("file://{}", std::path::absolute(file).ok()?.display()))
+    }
+
+    /// The same for one of several suites: its file is named after the suite as well.
+    #[must_use]
+    pub fn for_suite(&self, label: &str) -> Self {
+        let named = |file: &PathBuf| {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let ending = file
+                .extension()
+                .map(|extension| format!(".{}", extension.to_string_lossy()))
+                .unwrap_or_default();
+            file.with_file_name(format!("{stem}-{label}{ending}"))
+        };
+        Self { format: self.format, file: self.file.as_ref().map(named) }
+    }
+
+    /// Whether the texts of several runs can follow each other where it writes.
+    pub fn takes_several(&self) -> bool {
+        let can_follow = matches!(
+            self.format,
+            None | Some(ReportFormat::Ndjson | ReportFormat::Markdown | ReportFormat::Github)
+        );
+        self.file.is_some() || can_follow
+    }
+
+    /// As the command line gives it.
+    pub fn name(&self) -> &'static str {
+        ReportFormat::ALL.iter().find(|it| Some(it.1) == self.format).map_or("pretty", |it| it.0)
+    }
+
+    pub fn write(&self, run: &Run, context: ReportContext<'_>) -> anyhow::Result<()> {
+        let text = match self.format {
+            Some(format) => render_compared(format, run, context),
+            None if self.file.is_none() => return Ok(()),
+            None => render_plain_text(run)?,
+        };
+        // The page of a workflow run, besides the annotations.
+        if let Some(page) =
+            load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
+        {
+            let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
+            page.and_then(|mut file| {
+                let compared = context.baseline.map(|baseline| baseline.compared);
+                file.write_all(github_summary(run, compared).as_bytes())
+            })
+            .context("cannot write the job summary")?;
+        }
+        match &self.file {
+            None => Ok(crate::render::stdout().write_all(text.as_bytes())?),
+            Some(path) => {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder)
+                        .with_context(|| format!("cannot write `{}`", path.display()))?;
+                }
+                std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+            }
+        }
+    }
+}
+
+/// What a terminal shows, as plain text.
+fn render_plain_text(run: &Run) -> anyhow::Result<String> {
+    let mut shown = Vec::new();
+    show_run(&mut shown, run, false, None)?;
+    writeln!(shown, "{}", format_run_summary(run, Duration::ZERO, None, None))?;
+    show_not_graded(&mut shown, run)?;
+    Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
+}
+
+/// Prints which cases were not graded, if any; this is the last message about a run.
+pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
+    if let Some(not_graded) = NotGraded::of(run) {
+        writeln!(out, "\x1b[1;33m{}\x1b[0m", printable_line(&not_graded.statement))?;
+    }
+    Ok(())
+}
+
+/// Columns that a mark and a score need next to a name.
+const BESIDE_A_NAME: usize = 16;
+
+/// A reason that is longer than this is not told twice.
+const LONG: usize = 60;
+
+/// Case by case, those that did not pass with their reasons; then the means. Names are cut where a terminal has few
+/// columns.
+pub fn show_run(
+    out: &mut impl Write,
+    run: &Run,
+    verbose: bool,
+    columns: Option<usize>,
+) -> anyhow::Result<()> {
+    let width = run.results.iter().map(|result| result.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
+    let room = columns.map(|column| column.saturating_sub(BESIDE_A_NAME).max(12));
+    let width = room.map_or(width, |n| width.min(n));
+    let rubrics = parse_run_rubrics(run);
+    let last_reason = last_line_reason(run);
+    // What keeps one case from a verdict often keeps all of them from it.
+    let mut said: BTreeMap<String, String> = BTreeMap::new();
+    for result in run.results.iter() {
+        let (mark, colour) = status_mark(result.verdict.status);
+        let name = room.map_or_else(
+            || printable_line(&result.case),
+            |_| shorten_name(&printable_line(&result.case), width),
+        );
+        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(&result, &rubrics))?;
+        for note in case_notes(&result) {
+            writeln!(out, "    note: {note}")?;
+        }
+        if verbose {
+            for ground in short_verdict_grounds(run, &result) {
+                writeln!(out, "    {}", printable_line(&ground))?;
+            }
+            show_answers(out, run, &result)?;
+        } else if result.verdict.status != VerdictStatus::Pass {
+            let shared = obstacle(&result).filter(|shared| Some(shared) != last_reason.as_ref());
+            if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
+                writeln!(out, "    as `{first}`")?;
+                continue;
+            }
+            said.extend(shared.map(|shared| (shared, printable_line(&result.case))));
+            for reason in list_case_reasons(run, &result, last_reason.as_deref()) {
+                writeln!(out, "    {}", printable_line(&reason))?;
+            }
+            for evidence in imperfect_answer_quotes(run, &result) {
+                writeln!(out, "    {}", format_evidence(evidence))?;
+            }
+        } else if let Some(line) = describe_lost_criteria(run, &result) {
+            writeln!(out, "    \x1b[2m{}\x1b[0m", printable_line(&line))?;
+        }
+    }
+    show_criterion_means(out, run, columns)?;
+    let Some(trials) = summarise_trials(run) else { return Ok(()) };
+    let Trials { k, any, all, flaky, n_cases } = trials;
+    writeln!(
+        out,
+        "{} tried {k} times: {:.0} % pass at least once, {:.0} % every time",
+        plural(n_cases, "case"),
+        any * 100.0,
+        all * 100.0
+    )?;
+    for it in &flaky {
+        writeln!(out, "    flaky: {} passed {} of {}", printable_line(&it.case), it.passed, it.decided)?;
+    }
+    Ok(())
+}
+
+/// The most frequent reason for deferred cases if it is long. The last line about a run gives it with their number, so
+/// their own lines do not repeat it.
+pub fn last_line_reason(run: &Run) -> Option<String> {
+    let reason = NotGraded::of(run)?.reasons.into_iter().next()?.reason;
+    (LONG < reason.chars().count()).then_some(reason)
+}
+
+/// The reasons of a case, without the reason that the last line about the run gives for all deferred cases.
+pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&str>) -> Vec<String> {
+    let is_deferred = result.verdict.status == VerdictStatus::Deferred;
+    let shorten = |line: String| match last_reason.and_then(|reason| line.strip_suffix(reason)) {
+        Some(start) if is_deferred => start.trim_end_matches([' ', '—', ':']).to_owned(),
+        _ => line,
+    };
+    reasons(run, result).into_iter().map(shorten).collect()
+}
+
+/// The criteria of a case that passes although they have the worst answer or none.
+fn describe_lost_criteria(run: &Run, result: &CaseResult) -> Option<String> {
+    let (mut worst, mut undecided) = (Vec::new(), Vec::new());
+    for grade in &result.grades {
+        match &grade.outcome {
+            Outcome::Scored { .. } if run.answer_worth(result, grade) == Some(0.0) => {
+                worst.push(run.worth_name(result, &grade.criterion));
+            }
+            Outcome::Abstained { .. } | Outcome::Failed { .. } | Outcome::Deferred { .. } => {
+                undecided.push(run.worth_name(result, &grade.criterion));
+            }
+            _ => {}
+        }
+    }
+    let parts = [("scored 0", worst), ("not decided", undecided)];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> = parts.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// What kept a case from a verdict, where it takes long to say and is the same for all that was asked.
+fn obstacle(result: &CaseResult) -> Option<String> {
+    let of = |grade: &Grade| match &grade.outcome {
+        Outcome::Failed { detail, .. } => Some(detail.clone()),
+        Outcome::Deferred { .. } => Some(grade.reason.as_str().to_owned()),
+        _ => None,
+    };
+    let first = of(result.grades.first()?).filter(|text| LONG < text.chars().count())?;
+    let same = result.grades.iter().all(|grade| of(grade).as_ref() == Some(&first));
+    same.then_some(first)
+}
+
+/// One case with everything that was said about it.
+pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
+    let (mark, colour) = status_mark(result.verdict.status);
+    let pass_mark = run
+        .shown_pass_mark(&result.rubric)
+        .map(|pass_mark| format!(", pass mark {pass_mark:.2}"))
+        .unwrap_or_default();
+    writeln!(
+        out,
+        "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}",
+        printable_line(&result.case),
+        score(result, &parse_run_rubrics(run))
+    )?;
+    for ground in short_verdict_grounds(run, result)
+        .into_iter()
+        .chain(case_notes(result).iter().map(|note| format!("note: {note}")))
+    {
+        writeln!(out, "    {}", printable_line(&ground))?;
+    }
+    show_answers(out, run, result)
+}
+
+pub fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
+    match status {
+        VerdictStatus::Pass => ("✓", "32"),
+        VerdictStatus::Fail => ("✗", "31"),
+        VerdictStatus::Error => ("!", "33"),
+        VerdictStatus::Deferred => ("…", "2"),
+    }
+}
+
+/// On 0..=1, and as its author thinks of it where that is something else.
+fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
+    let own = format_native_score(result, rubrics.get(&result.rubric))
+        .map(|format_native_score| format!(" ({format_native_score})"))
+        .unwrap_or_default();
+    result.verdict.score.map_or("  – ".to_owned(), |value| format!("{value:.2}{own}"))
+}
+
+/// Every answer with its reason and its quotes.
+fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
+    if let Some(why) = ungraded_reason(result) {
+        return Ok(writeln!(out, "    {}", printable_line(why))?);
+    }
+    for grade in &result.grades {
+        // A check answers whether something holds; where it must not hold, its worth is shown.
+        let is_negated = grade.grader.kind == GraderKind::Check && run.is_negative(result, &grade.criterion);
+        let criterion = if is_negated {
+            run.worth_name(result, &grade.criterion)
+        } else {
+            Cow::Borrowed(grade.criterion.as_str())
+        };
+        let said = match &grade.outcome {
+            Outcome::Scored { unit: Some(unit), .. } if is_negated => format!("{:.2}", 1.0 - unit),
+            Outcome::Scored { value, unit } => {
+                unit.map_or_else(|| value.to_string(), |unit| format!("{value} ({unit:.2})"))
+            }
+            Outcome::NotApplicable => "does not apply".to_owned(),
+            Outcome::Abstained { why } => format!("cannot assess: {why}"),
+            Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+            Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
+        };
+        let said = with_evidence(grade, said);
+        let reason = match grade.reason.as_str() {
+            reason if said.ends_with(reason) => String::new(),
+            reason => format!(" — {reason}"),
+        };
+        let by = &grade.grader.name;
+        writeln!(
+            out,
+            "    {}: {}{} \x1b[2m[{by}]\x1b[0m",
+            printable_line(&criterion),
+            printable_line(&said),
+            printable_line(&reason)
+        )?;
+        for evidence in &grade.evidence {
+            writeln!(out, "        {}", format_evidence(evidence))?;
+        }
+    }
+    Ok(())
+}
+
+fn format_evidence(evidence: &Evidence) -> String {
+    let place = evidence
+        .found
+        .as_ref()
+        .map(|location| format!("{} {}–{}", location.part, location.start, location.end));
+    let place = place.unwrap_or_else(|| "not found".to_owned());
+    format!("\x1b[2m“{}” {place}\x1b[0m", printable_line(&evidence.quote))
+}
+
+/// Columns that a mean, its interval and its number of cases need next to a name.
+const BESIDE_A_MEAN: usize = 30;
+
+/// The mean of each criterion with its interval, where there are several cases.
+fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
+    let (score, criteria) = estimate_run_means(run);
+    let Some(score) = score.filter(|estimate| 1 < estimate.n) else { return Ok(()) };
+    let rows: Vec<(&str, &Estimate)> = std::iter::once(("score", &score))
+        .chain(criteria.iter().map(|(id, estimate)| (id.as_str(), estimate)))
+        .collect();
+    // A rubric of one question has nothing to add.
+    let rows = if criteria.len() == 1 { &rows[..1] } else { &rows[..] };
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
+    let width = columns.map_or(width, |n| width.min(n.saturating_sub(BESIDE_A_MEAN)).max(5));
+    writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases\x1b[0m", "")?;
+    for (name, it) in rows {
+        // Where all are the same, an interval without width would promise too much.
+        let interval = it.interval.filter(|interval| interval.0 < interval.1);
+        let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+        let name = shorten_name(&printable_line(name), width);
+        writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Quotes that were found, for answers that are less than perfect and may have caused the verdict.
+fn imperfect_answer_quotes<'a>(run: &Run, result: &'a CaseResult) -> impl Iterator<Item = &'a Evidence> {
+    let lacking = result
+        .grades
+        .iter()
+        .filter(|grade| grade.outcome.unit().is_some_and(|unit| unit < 1.0))
+        .filter(move |grade| is_cause(run, result, &grade.criterion));
+    lacking.flat_map(|grade| &grade.evidence).filter(|evidence| evidence.found.is_some()).take(3)
+}
+
+/// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
+pub fn format_run_summary(
+    run: &Run,
+    took: Duration,
+    address: Option<&str>,
+    columns: Option<usize>,
+) -> String {
+    let tally = RunTally::of(run);
+    let mut parts = vec![format!(
+        "{} passed, {} failed, {}, {} deferred",
+        tally.passed,
+        tally.failed,
+        plural(tally.errors, "error"),
+        tally.deferred
+    )];
+    if let Some((rate, low, high)) = tally.pass_rate() {
+        // Cases without a verdict are not part of the rate.
+        let base = match tally.errors + tally.deferred {
+            0 => String::new(),
+            _ => format!(" of {}", tally.passed + tally.failed),
+        };
+        let [rate, low, high] = [rate, low, high].map(|share| 100.0 * share);
+        parts.push(format!("pass rate {rate:.0} %{base} ({low:.0} to {high:.0})"));
+    }
+    parts.extend(mean_run_score(run).map(|mean_run_score| format!("mean {mean_run_score:.2}")));
+    parts.extend(format_run_cost(run).map(|cost| format!("cost {cost}")));
+    if !took.is_zero() {
+        parts.push(format!("{:.1} s", took.as_secs_f64()));
+    }
+    let mut shown = match address {
+        Some(address) => format!("\x1b[1m\x1b]8;;{address}\x1b\\{}\x1b]8;;\x1b\\\x1b[0m", run.id),
+        None => format!("\x1b[1m{}\x1b[0m", run.id),
+    };
+    let mut used = run.id.to_string().len();
+    for (at, part) in parts.iter().enumerate() {
+        let between = if at == 0 { "  " } else { " · " };
+        let more = between.chars().count() + part.chars().count();
+        if columns.is_some_and(|column| column < used + more) {
+            shown += &format!("\n  {part}");
+            used = 2 + part.chars().count();
+        } else {
+            shown += &format!("{between}{part}");
+            used += more;
+        }
+    }
+    shown
+}
+
+/// A name that fits. What tells rows and trials apart stands at its end, so that it loses its middle.
+pub fn shorten_name(name: &str, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= width {
+        return name.to_owned();
+    }
+    let n_last = width.saturating_sub(1) / 2;
+    let n_first = width.saturating_sub(1) - n_last;
+    letters[..n_first].iter().chain(&['…']).chain(&letters[letters.len() - n_last..]).collect()
+}
+
+/// On one line, and without anything that steers a terminal.
+pub fn printable_line(text: &str) -> String {
+    printable(text).replace(['\n', '\t'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::grade::Spend;
+    use serde_json::json;
+
+    use super::*;
+
+    fn run() -> Run {
+        let result = |n: u32| {
+            json!({
+                "case": format!("a long name of a case [trial {n} of 2]"), "candidate": "c", "trial": n,
+                "rubric": "r", "verdict": { "status": "pass", "score": 1.0, "counts": {} }, "grades": [],
+                "spend": Spend::default(),
+            })
+        };
+        let run = json!({
+            "format": 1, "id": "run_01a1e208bf657103a463bf4f97a01021", "started": "2026-03-01T00:00:00Z",
+            "seed": 0, "rubrics": {}, "results": [result(1), result(2)], "spend": Spend::default(),
+        });
+        serde_json::from_value(run).expect("a run")
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_names_that_fit_and_a_summary_in_lines() {
+        let mut shown = Vec::new();
+        show_run(&mut shown, &run(), false, Some(40)).expect("memory is writable");
+        let shown = String::from_utf8(shown).expect("text")
+            + &format_run_summary(&run(), Duration::ZERO, None, Some(40));
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        assert!(shown.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{shown}");
+        assert!(shown.ends_with("0 deferred\n  pass rate 100 % (16 to 100)\n  mean 1.00"), "{shown}");
+    }
+
+    #[test]
+    fn the_id_of_a_run_leads_to_where_it_can_be_looked_at() {
+        let shown =
+            format_run_summary(&run(), Duration::ZERO, Some("https://jurist.example.org/runs/x"), None);
+        assert!(shown.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{shown:?}");
+    }
+}

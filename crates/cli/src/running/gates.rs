@@ -1,0 +1,73 @@
+use jurist_core::report::{RunTally, regression_lines};
+use jurist_core::run::Regressions;
+
+use crate::outcome::CommandOutcome;
+
+/// When a run is good enough although not every case passes; for CI.
+#[derive(Debug, clap::Args)]
+pub struct RunGateArgs {
+    /// Fail if a case that passed in the baseline fails now; flaky cases are ignored
+    #[arg(long)]
+    fail_on_regression: bool,
+    /// Fail if the pass rate is lower, such as 0.9; ungraded cases count as not passed
+    #[arg(long, value_name = "SHARE", value_parser = parse_pass_rate)]
+    min_pass_rate: Option<f64>,
+}
+
+fn parse_pass_rate(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|text| (0.0..=1.0).contains(text));
+    share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
+}
+
+/// What the gates say: why they do not hold, and how the command ends by it.
+#[derive(Debug, Default)]
+pub struct GateDecision {
+    pub reasons: Vec<String>,
+    /// `None` where every gate holds.
+    pub ended: Option<CommandOutcome>,
+}
+
+impl RunGateArgs {
+    /// Whether they decide about failed cases, in place of the rule that every case has to pass.
+    pub fn are_set(&self) -> bool {
+        self.fail_on_regression || self.min_pass_rate.is_some()
+    }
+
+    /// A regression is since something.
+    pub fn require_baseline(&self, has_baseline: bool) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            has_baseline || !self.fail_on_regression,
+            "--fail-on-regression needs --baseline RUN"
+        );
+        Ok(())
+    }
+
+    /// `n_cases` are all that should have been graded.
+    pub fn decide(&self, regressions: Option<&Regressions>, tally: RunTally, n_cases: usize) -> GateDecision {
+        let mut decision = GateDecision::default();
+        if let Some(found) = regressions.filter(|_| self.fail_on_regression) {
+            let wrong = Regressions {
+                regressed: found.regressed.clone(),
+                undecided: found.undecided.clone(),
+                ..Regressions::default()
+            };
+            let lines = regression_lines(&wrong).into_iter();
+            decision.reasons.extend(lines.map(|line| format!("--fail-on-regression: {line}")));
+            decision.ended = match (found.regressed.is_empty(), found.undecided.is_empty()) {
+                (false, _) => Some(CommandOutcome::Failed),
+                (true, false) => Some(CommandOutcome::Incomplete),
+                (true, true) => None,
+            };
+        }
+        let share = tally.passed as f64 / n_cases.max(1) as f64;
+        // Shares such as 9 of 10 miss 0.9 by nothing but how numbers are stored.
+        if let Some(least) = self.min_pass_rate.filter(|least| share + 1e-9 < *least) {
+            let passed = tally.passed;
+            decision
+                .reasons
+                .push(format!("--min-pass-rate {least}: {passed} of {n_cases} cases passed ({share:.2})"));
+            decision.ended = Some(CommandOutcome::Failed);
+        }
+        decision
+    }
+}

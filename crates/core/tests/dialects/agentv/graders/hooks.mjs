@@ -1,0 +1,3 @@
+export function beforeEach(context) {
+  console.log(context.workspace_path);
+}
