@@ -218,7 +218,7 @@ for (const scheme of ["light", "dark"] as const) {
 // Those of the README.
 test("demo, pictures of the README", async ({ page }) => {
   test.skip(!demo, "JURIST_DEMO is the address of a demo that runs: scripts/demo");
-  await page.setViewportSize({ width: 1200, height: 720 });
+  await page.setViewportSize({ width: 1280, height: 768 });
   const here = `${demo}/p/Demo-invented`;
   const shot = async (name: string) => {
     await page.waitForLoadState("networkidle");
