@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { type MouseEvent, useCallback, useMemo, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Contract } from "../api/client";
 import { useProject } from "../api/session";
 import { StatusBadge } from "../ui/Badge";
@@ -315,13 +316,19 @@ type CellTextProps = { text: string; isExpanded: boolean; onToggle: () => void }
 /** The first lines of a text, or all of it. */
 function CellText({ text, isExpanded, onToggle }: CellTextProps) {
   const [paragraph, isCut] = useOverflow<HTMLParagraphElement>("block");
+  const toggle = (event: MouseEvent<HTMLButtonElement>) => {
+    const cell = event.currentTarget.closest("td");
+    flushSync(onToggle);
+    // The button stands at the end of a long answer: without this, the row that becomes short is out of view.
+    if (isExpanded) cell?.scrollIntoView({ block: "nearest" });
+  };
   return (
     <>
       <p ref={paragraph} dir="auto" className={styles.text} data-cut={!isExpanded || undefined}>
         {text}
       </p>
       {(isExpanded || isCut) && (
-        <Button look="link" tabIndex={-1} aria-expanded={isExpanded} onClick={onToggle}>
+        <Button look="link" tabIndex={-1} aria-expanded={isExpanded} onClick={toggle}>
           {isExpanded ? "Show less" : "Show all"}
         </Button>
       )}
