@@ -286,6 +286,8 @@ async fn count_traces(
     Query(which): Query<TraceListQuery>,
 ) -> Result<Json<TraceCounts>, ApiError> {
     caller.needs(AccessScope::Read)?;
+    super::parse_page_cursor(which.after.as_deref())?;
+    super::limit(which.limit)?;
     let filter = which.filter()?;
     if filter.verdict.is_some() {
         return Err(ApiError::bad(

@@ -357,8 +357,11 @@ fn traces_are_listed_with_what_became_of_them() {
         assert_eq!(agents.iter().map(|count| count["n"].as_u64().unwrap()).sum::<u64>(), 4, "{counts}");
         assert_eq!(counts["scored"], json!([{ "value": "false", "n": 1 }]), "only of that agent");
         assert_eq!(counts["is_limited"], json!(false));
-        let refused = place.ask(Method::GET, "/api/v1/trace-counts?verdict=pass", &[], Json::Null).await;
-        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+        for query in ["verdict=pass", "limit=0", "limit=201", "after=nothing"] {
+            let refused =
+                place.ask(Method::GET, &format!("/api/v1/trace-counts?{query}"), &[], Json::Null).await;
+            assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{query}");
+        }
 
         let ids = async |query: &str| {
             let page = place.get(&format!("/api/v1/traces?{query}")).await;
