@@ -115,6 +115,36 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
 
+test("the table of tokens says who made one, when it was used and when it expires", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ auth: true });
+  const invitation = place.link.split("#")[1];
+  const ada = { invitation, email: "ada@example.org", name: "Ada", password: "analytical engine" };
+  expect((await page.request.post(`${place.url}/api/v1/join`, { data: ada })).ok()).toBe(true);
+  await page.goto(`${place.url}/p/default/settings/tokens`);
+  await page.getByRole("button", { name: "New API token" }).click();
+  await page.getByLabel("Name").fill("reader");
+  await page.getByLabel("read read traces").check();
+  await page.getByRole("button", { name: "Create" }).click();
+  const secret = (await page.locator("[data-secret]").textContent()) ?? "";
+  await page.keyboard.press("Escape");
+  for (const name of ["Created by", "Last used", "Expires"]) {
+    await expect(page.getByRole("columnheader", { name })).toBeVisible();
+  }
+  const row = page.getByRole("row", { name: /reader/ });
+  await expect(row).toContainText("Ada");
+  await expect(row).toContainText("never");
+  const expires = new Date(Date.now() + 90 * 24 * 3600_000).getFullYear().toString();
+  await expect(row.getByRole("cell").nth(4)).toContainText(expires);
+  const headers = { Authorization: `Bearer ${secret}` };
+  expect((await fetch(`${place.url}/api/v1/traces`, { headers })).ok).toBe(true);
+  await page.reload();
+  await expect(row).toContainText("Ada");
+  await expect(row).not.toContainText("never");
+});
+
 test("a token is shown once, and a new project is one's own", async ({ sound: page, place: start }) => {
   const place = await start({});
   await page.goto(`${place.url}/p/default/settings/tokens`);
