@@ -323,17 +323,8 @@ async fn half_requests_from_everywhere_leave_files_for_the_database() {
     let mut command = Command::new("bash");
     command.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_jurist")]);
     let served = Served::of(command, folder.path().join("jurist.db").to_str().unwrap());
-    let client = reqwest::Client::new();
-    let send = async |trace: u64| {
-        let request =
-            client.post(format!("{}/v1/traces", served.url)).header("content-type", "application/json");
-        let answer = request.body(export(trace, 40).to_string()).send().await.unwrap();
-        let status = answer.status().as_u16();
-        // A connection whose answer was read is used again.
-        answer.bytes().await.unwrap();
-        status
-    };
-    assert_eq!(send(1).await, 200);
+    let mut connection = connect_from(&served, 1, "").await;
+    assert_eq!(send_on(&mut connection, 1).await, 200);
     let mut held = Vec::new();
     for n in 0..200 {
         held.push(connect_from(&served, 2 + n % 4, "GET /health HTTP/1.1\r\nhost: loc").await);
@@ -343,11 +334,36 @@ async fn half_requests_from_everywhere_leave_files_for_the_database() {
     let _ = refused.read_to_end(&mut answer).await;
     assert!(answer.starts_with(b"HTTP/1.1 503"), "{}", String::from_utf8_lossy(&answer));
     for trace in 2..20 {
-        assert_eq!(send(trace).await, 200, "{trace}");
+        assert_eq!(send_on(&mut connection, trace).await, 200, "{trace}");
     }
     drop(held);
     let store = Store::open(folder.path().join("jurist.db").to_str().unwrap()).await.unwrap();
     is_kept(&store, &(1..20).collect::<Vec<_>>()).await;
+}
+
+/// Sends a trace on this connection and returns the status of the answer. A client with a pool of connections may open
+/// another one, which the server refuses.
+async fn send_on(connection: &mut tokio::net::TcpStream, trace: u64) -> u16 {
+    let body = export(trace, 40).to_string();
+    let head = format!(
+        "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    connection.write_all((head + &body).as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let start = loop {
+        if let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+            break end + 4;
+        }
+        assert_ne!(connection.read_buf(&mut answer).await.unwrap(), 0, "the server closed the connection");
+    };
+    let head = String::from_utf8_lossy(&answer[..start]).to_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+    let length = length.unwrap_or_else(|| panic!("{head}"));
+    while answer.len() < start + length {
+        assert_ne!(connection.read_buf(&mut answer).await.unwrap(), 0, "the server closed the connection");
+    }
+    head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{head}"))
 }
 
 /// Sends traces one after the other, and says which were acknowledged and what the others heard.
