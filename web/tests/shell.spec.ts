@@ -1,4 +1,5 @@
 // Coming in, moving about, going out; on a server with accounts.
+import type { Page } from "@playwright/test";
 import { expect, faultsOf, test } from "./place";
 
 test("the first owner joins by the link, invites somebody, and each sees what is theirs", async ({
@@ -115,6 +116,15 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
 
+/** Creates a token that may read and send traces, and returns its secret. */
+async function createToken(page: Page, name: string): Promise<string> {
+  await page.getByRole("button", { name: "New API token" }).click();
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("read read traces").check();
+  await page.getByRole("button", { name: "Create" }).click();
+  return (await page.locator("[data-secret]").textContent()) ?? "";
+}
+
 test("the table of tokens says who made one, when it was used and when it expires", async ({
   sound: page,
   place: start,
@@ -124,11 +134,7 @@ test("the table of tokens says who made one, when it was used and when it expire
   const ada = { invitation, email: "ada@example.org", name: "Ada", password: "analytical engine" };
   expect((await page.request.post(`${place.url}/api/v1/join`, { data: ada })).ok()).toBe(true);
   await page.goto(`${place.url}/p/default/settings/tokens`);
-  await page.getByRole("button", { name: "New API token" }).click();
-  await page.getByLabel("Name").fill("reader");
-  await page.getByLabel("read read traces").check();
-  await page.getByRole("button", { name: "Create" }).click();
-  const secret = (await page.locator("[data-secret]").textContent()) ?? "";
+  const secret = await createToken(page, "reader");
   await page.keyboard.press("Escape");
   for (const name of ["Created by", "Last used", "Expires"]) {
     await expect(page.getByRole("columnheader", { name })).toBeVisible();
@@ -148,11 +154,7 @@ test("the table of tokens says who made one, when it was used and when it expire
 test("a token is shown once, and a new project is one's own", async ({ sound: page, place: start }) => {
   const place = await start({});
   await page.goto(`${place.url}/p/default/settings/tokens`);
-  await page.getByRole("button", { name: "New API token" }).click();
-  await page.getByLabel("Name").fill("collector");
-  await page.getByLabel("read read traces").check();
-  await page.getByRole("button", { name: "Create" }).click();
-  const secret = (await page.locator("[data-secret]").textContent()) ?? "";
+  const secret = await createToken(page, "collector");
   expect(secret).toMatch(/^jrk_/);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("rowheader", { name: "collector" })).toBeVisible();
