@@ -110,8 +110,13 @@ def find_difference(jurist, path, tool, environment):
         if second.stdout != first.stdout:
             return "converts to another text the second time: " + second.stderr.strip().split("\n")[0]
         if tool != "potato":
-            plans = {read_plan(run("eval", name, "--explain").stdout) for name in (path.name, copy.name)}
-            if 1 < len(plans):
+            explained = [run("eval", name, "--explain") for name in (path.name, copy.name)]
+            plans = [read_plan(done.stdout) for done in explained]
+            # Two files that cannot be planned are not the same plan.
+            for done, plan in zip(explained, plans):
+                if not plan:
+                    return "has no plan: " + done.stderr.strip().split("\n")[0]
+            if plans[0] != plans[1]:
                 return "has another plan"
     finally:
         copy.unlink()
