@@ -18,7 +18,7 @@ import { readHistorySearch, readRunSearch, readRunsSearch } from "./runs/search"
 import { readAuditSearch } from "./settings/search";
 import { JoinPage } from "./shell/JoinPage";
 import { JoinByCrowd } from "./shell/JoinTask";
-import { FailedPage, HomePage, NotFoundPage, ProjectShell, Root } from "./shell/Shell";
+import { FailedPage, HomePage, NotFoundNotice, NotFoundPage, ProjectShell, Root } from "./shell/Shell";
 import { SignInPage } from "./shell/SignInPage";
 import { readSignInSearch } from "./shell/search";
 import { readTraceSearch, readTracesSearch } from "./traces/search";
@@ -42,7 +42,12 @@ const joinTask = createRoute({
   component: JoinByCrowd,
 });
 
-const project = createRoute({ getParentRoute: () => root, path: "/p/$project", component: ProjectShell });
+const project = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project",
+  component: ProjectShell,
+  notFoundComponent: NotFoundNotice,
+});
 
 const projectHome = createRoute({
   getParentRoute: () => project,

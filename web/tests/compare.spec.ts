@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chance, score3, signed, signedRange } from "../src/chart/figures";
 import type { Difference } from "../src/compare/queries";
+import { askTwice } from "./asking";
 import { expect, faultsOf, test } from "./place";
 
 const suite = (answers: Record<string, string>) => ({
@@ -95,4 +96,42 @@ test("what got worse stands first, with the differences of the command line", as
   await select.press("ArrowDown");
   await expect(page).toHaveURL(/before=run_/);
   await expect(select).toBeFocused();
+});
+
+test("the comparison opens on two runs of one suite and counts trials as their cases", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await askTwice(place);
+  // Another suite ran last.
+  writeFileSync(join(place.folder, "other.json"), JSON.stringify(suite({ one: "Paris." })));
+  await place.jurist("eval", "other.json", "--server", place.url);
+  await page.goto(`${place.url}/p/default/compare`);
+  const selected = (label: string) =>
+    page.getByLabel(label, { exact: true }).evaluate((it: HTMLSelectElement) => it.selectedOptions[0]?.text);
+  // Ten orders, two prompts and two agents are 40 cases, each with three trials.
+  await expect(
+    page.getByRole("heading", { name: "Verdict changed in 12 cases of 40 (14 trials)" }),
+  ).toBeVisible();
+  expect(await selected("Before")).toMatch(/^two ways to ask, /);
+  expect(await selected("After")).toMatch(/^two ways to ask, /);
+  expect(await selected("After")).not.toBe(await selected("Before"));
+  // The number of the trial is a tag, not a part of the name.
+  const cases = page.getByRole("table", { name: "Cases that changed" });
+  await expect(cases.getByRole("rowheader").first()).toHaveText(
+    "order status row 1 prompt 2 quick-invented trial 2",
+  );
+  await expect(page.getByText("14 of 14 trials")).toBeVisible();
+  await page.goto(`${place.url}/p/default/history`);
+  await expect(page.getByLabel("Suite")).toHaveValue("two ways to ask");
+
+  // A run has intervals beside its means.
+  await page.goto(`${place.url}/p/default/runs`);
+  await page.getByRole("link", { name: "two ways to ask" }).first().click();
+  await expect(page.getByText("40 cases, 120 trials")).toBeVisible();
+  await expect(page.getByText(/^pass rate \[\d+ %, \d+ %\]$/)).toBeVisible();
+  await page.getByRole("tab", { name: "Criteria" }).click();
+  const criteria = page.getByRole("table", { name: "Criteria" });
+  await expect(criteria.getByRole("row").nth(1)).toContainText(/\d\.\d\d to \d\.\d\d/);
 });

@@ -47,7 +47,7 @@ const REASONS: Record<string, [string, string]> = {
 let nTosses = 0;
 
 function reply(asked: string): string {
-  // What is left to chance ends now so, now so.
+  // A flaky case: its verdict alternates.
   if (asked.includes("toss of a coin")) {
     nTosses += 1;
     return JSON.stringify({ evidence: [], reasoning: "As it fell.", verdict: nTosses % 2 === 0 });

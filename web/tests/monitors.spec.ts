@@ -127,7 +127,7 @@ test("pause with its reason, edit with faults at their lines, judge again with t
   await file.fill(`${MONITOR}sample_rat: 3\n`);
   await file.press("Control+Enter");
   const faults = page.getByRole("alert");
-  await expect(faults).toContainText("unknown key `sample_rat`");
+  await expect(faults).toContainText("unknown key sample_rat");
   expect(await faultsOf(page)).toEqual([]);
   await faults.getByRole("button", { name: "line 10" }).click();
   await expect(file).toBeFocused();

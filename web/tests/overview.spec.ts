@@ -40,7 +40,7 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
     .toBeGreaterThan(0);
   await page.reload();
   const alerts = page.getByRole("region", { name: "Active alerts" });
-  await expect(alerts).toContainText("judging has stopped");
+  await expect(alerts).toContainText("Judging has stopped");
   expect(await faultsOf(page)).toEqual([]);
   await alerts.getByRole("link", { name: "Alerts" }).click();
   await expect(page.getByRole("heading", { name: "Alerts" })).toBeVisible();

@@ -24,7 +24,7 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   const file = page.getByLabel("Rubric file");
   // Said while it is written; nothing is sent for that.
   await file.fill("criteria: [{nam: a}]\nthreshold: 7\n");
-  await expect(page.getByRole("alert")).toContainText("`threshold` is 7; allowed is 0 to 1");
+  await expect(page.getByRole("alert")).toContainText("threshold is 7; allowed is 0 to 1");
   await expect(page.getByRole("button", { name: "line 2" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await file.fill(FIRST);

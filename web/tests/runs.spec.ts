@@ -1,4 +1,4 @@
-// A run in rows and columns of what its suite varies, and cases that end now so, now so.
+// A run as a table of what its suite varies, and its flaky cases.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { percent, percentRange, range3, score3 } from "../src/chart/figures";

@@ -174,8 +174,8 @@ for (const scheme of ["light", "dark"] as const) {
       await finish(place, "late", "4");
       await expect.poll(async () => (await ask(place, "GET", "/alerts")).items.length).toBeGreaterThan(0);
       await at("budget", "/budget", "By day");
-      await at("alerts", "/alerts", /judging has stopped/);
-      await at("overview-alert", "", /judging has stopped/);
+      await at("alerts", "/alerts", /judging has stopped/i);
+      await at("overview-alert", "", /judging has stopped/i);
     });
   }
 }

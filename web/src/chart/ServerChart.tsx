@@ -1,11 +1,18 @@
 import { useId, useLayoutEffect, useRef } from "react";
 import type { Schemas } from "../api/client";
 import { type Column, Table } from "../ui/Table";
+import { useOverflow } from "../ui/useOverflow";
 import styles from "./Chart.module.css";
 import { ChartTip } from "./ChartTip";
 
 /** A chart that the server draws; reports contain the same one. */
 export type Drawn = Schemas["ChartView"];
+
+/** The size of letters in the units of the picture, and the least that can be read, in pixels. */
+const [LETTERS, READABLE] = [11, 9.2];
+
+/** The width in pixels at which letters can still be read; a narrower frame scrolls. */
+export const leastWidth = (units: number): number => Math.ceil((units * READABLE) / LETTERS);
 
 type ServerChartProps = {
   title: string;
@@ -20,8 +27,11 @@ export function ServerChart({ title, drawn, dashed }: ServerChartProps) {
   const id = useId();
   useLayoutEffect(() => {
     const picture = cleaned(drawn.svg);
+    const [, , width] = picture?.getAttribute("viewBox")?.split(" ") ?? [];
+    if (picture && width) picture.style.minInlineSize = `${leastWidth(Number(width)) / 16}rem`;
     box.current?.replaceChildren(...(picture ? [picture] : []));
   }, [drawn.svg]);
+  const isScrolling = useOverflow(box, "inline");
   return (
     <figure className={styles.figure} aria-labelledby={id}>
       <figcaption id={id} className={styles.caption}>
@@ -29,7 +39,12 @@ export function ServerChart({ title, drawn, dashed }: ServerChartProps) {
         {dashed && <span className={styles.dashed}>{dashed}</span>}
       </figcaption>
       <ChartTip>
-        <div ref={box} className={styles.picture} />
+        <div
+          ref={box}
+          className={styles.picture}
+          // Keys scroll what has the focus.
+          {...(isScrolling && { tabIndex: 0, role: "group", "aria-label": title })}
+        />
       </ChartTip>
       <details className={styles.table}>
         <summary>Show as table</summary>

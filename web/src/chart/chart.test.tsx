@@ -2,7 +2,7 @@ import { render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { fixed, percent, range3, signed } from "./figures";
 import { RunTrendChart } from "./RunTrendChart";
-import { cleaned } from "./ServerChart";
+import { cleaned, leastWidth, ServerChart } from "./ServerChart";
 import { scoreDomain, stretches, ticks } from "./scale";
 import { TrendChart } from "./TrendChart";
 
@@ -98,4 +98,28 @@ test("a chart of runs describes significant changes in words", () => {
   // A run without a figure has no mark, and one change has one triangle.
   expect(picture?.querySelectorAll("[data-tip]").length).toBe(2);
   expect(picture?.querySelectorAll("[data-direction=worse] path").length).toBe(1);
+});
+
+test("a chart of the server is so wide that its letters have at least nine pixels", () => {
+  // Letters have eleven units.
+  for (const units of [420, 640]) expect((11 * leastWidth(units)) / units).toBeGreaterThanOrEqual(9);
+});
+
+test("a chart that is wider than its frame can get the focus before a frame is painted", () => {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+  vi.spyOn(HTMLElement.prototype, "scrollWidth", "get").mockImplementation(function (this: HTMLElement) {
+    return this.querySelector("svg") ? 420 : 0;
+  });
+  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(300);
+  const svg = '<svg viewBox="0 0 420 300"><circle r="3"/></svg>';
+  render(<ServerChart title="By criterion" drawn={{ svg, table: { columns: [], rows: [] } }} />);
+  expect(screen.getByRole("group", { name: "By criterion" }).tabIndex).toBe(0);
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });

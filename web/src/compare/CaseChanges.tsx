@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import { CaseName, tagWrittenName, withoutTrial } from "../runs/CaseName";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
@@ -71,7 +72,7 @@ export function CaseChanges({ before, after }: { before: string; after: string }
             return (
               <>
                 <p className={styles.soft} role="status">
-                  {items.length} of {plural(pages[0]?.n_found ?? items.length, "case")}
+                  {items.length} of {plural(pages[0]?.n_found ?? items.length, unitOf(items))}
                 </p>
                 {items.map((change) => (
                   <CaseChangeCard key={change.case} change={change} run={after} />
@@ -86,6 +87,10 @@ export function CaseChanges({ before, after }: { before: string; after: string }
   );
 }
 
+/** Trials of a case are listed one by one. */
+const unitOf = (items: CaseChange[]): string =>
+  items.some((change) => withoutTrial(change.case) !== change.case) ? "trial" : "case";
+
 function CaseChangeCard({ change, run }: { change: CaseChange; run: string }) {
   const project = useProject();
   const { before, after } = change;
@@ -98,7 +103,7 @@ function CaseChangeCard({ change, run }: { change: CaseChange; run: string }) {
             params={{ project: project.name, run }}
             search={{ find: change.case }}
           >
-            {change.case}
+            <CaseName {...tagWrittenName(change.case)} />
           </Link>
         </h4>
         <span className={styles.verdicts}>

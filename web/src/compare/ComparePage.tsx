@@ -5,6 +5,8 @@ import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { chance, score3, signed, signedRange } from "../chart/figures";
 import { ServerChart } from "../chart/ServerChart";
+import { CaseName, countCases, tagWrittenName, withoutTrial } from "../runs/CaseName";
+import { earlier, newestWithEarlier } from "../runs/earlierRuns";
 import { latestRunsQuery } from "../runs/queries";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -65,19 +67,6 @@ export function ComparePage() {
       </Loaded>
     </>
   );
-}
-
-/** The newest run whose suite was also run before; else the newest run. */
-export function newestWithEarlier<Run extends Pick<RunLine, "suite">>(runs: Run[]): Run | undefined {
-  return runs.find((run, at) => runs.slice(at + 1).some((older) => older.suite === run.suite)) ?? runs[0];
-}
-
-/** The run before it of the same suite, or else any run before it. */
-export function earlier(runs: Pick<RunLine, "id" | "suite">[], after: string): string | undefined {
-  const at = runs.findIndex((it) => it.id === after);
-  const older = runs.slice(at + 1);
-  return (older.find((it) => it.suite === runs[at]?.suite) ?? older[0] ?? runs.find((it) => it.id !== after))
-    ?.id;
 }
 
 const labelOf = (it: RunLine): string =>
@@ -188,9 +177,11 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
       {comparison.n_cases === 0 ? (
         <Notice title="These runs have no case in common">
           <p>
-            {plural(comparison.only_before.length, "case")} only in the first run and{" "}
-            {plural(comparison.only_after.length, "case")} only in the second, with other names or other
-            rubrics; {plural(comparison.undecided.length, "case")} without a verdict in one of them.
+            {countCases(comparison.only_before)} only in the first run and {countCases(comparison.only_after)}{" "}
+            only in the second, with other names or other rubrics
+            {comparison.undecided.length > 0 &&
+              `; ${countCases(comparison.undecided)} without a verdict in one of them`}
+            .
           </p>
         </Notice>
       ) : (
@@ -199,7 +190,9 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
         </ComparisonDetail>
       )}
       {run === undefined ? (
-        <CaseChanges key={`${comparison.before} ${after}`} before={comparison.before} after={after} />
+        comparison.n_cases + comparison.undecided.length > 0 && (
+          <CaseChanges key={`${comparison.before} ${after}`} before={comparison.before} after={after} />
+        )
       ) : (
         <p>
           <Link
@@ -331,7 +324,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
       head: "Case",
       cell: (it) => (
         <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
-          {it.case}
+          <CaseName {...tagWrittenName(it.case)} />
         </Link>
       ),
     },
@@ -350,7 +343,11 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
       head: "Score",
       ...SCORE,
       align: "end",
-      cell: (it) => `${score(it.score_before)} → ${score(it.score_after)}`,
+      cell: (it) => (
+        <span className={styles.scores}>
+          {score(it.score_before)} → {score(it.score_after)}
+        </span>
+      ),
     },
     {
       name: "difference",
@@ -364,6 +361,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
         ) : (
           <SignedDifference value={it.score_after - it.score_before} />
         ),
+      wide: true,
     },
     {
       name: "why",
@@ -381,9 +379,10 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
   return (
     <section className={styles.part}>
       <h3>
-        {changed.length === 0
-          ? `No verdict changed (${plural(nCases, "case")})`
-          : `Verdict changed in ${plural(changed.length, "case")} of ${count(nCases)}`}
+        {describeChanged(
+          changed.map((it) => it.case),
+          nCases,
+        )}
       </h3>
       {changed.length > 0 && (
         <Table
@@ -398,6 +397,16 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
   );
 }
 
+/** Repeated trials of one case count as one case. */
+export function describeChanged(names: string[], nCases: number): string {
+  if (names.length === 0) return `No verdict changed (${plural(nCases, "case")})`;
+  const nChanged = new Set(names.map(withoutTrial)).size;
+  const nTrials = names.some((name) => withoutTrial(name) !== name)
+    ? ` (${plural(names.length, "trial")})`
+    : "";
+  return `Verdict changed in ${plural(nChanged, "case")} of ${count(nCases)}${nTrials}`;
+}
+
 /** Rows that are drawn; the worst come first. */
 const MOST = 500;
 
@@ -406,11 +415,13 @@ function UncomparedCases({ title, names }: { title: string; names: string[] }) {
   return (
     <details className={styles.out}>
       <summary>
-        {title}: {plural(names.length, "case")}
+        {title}: {countCases(names)}
       </summary>
       <ul>
         {names.slice(0, MOST).map((it) => (
-          <li key={it}>{it}</li>
+          <li key={it}>
+            <CaseName {...tagWrittenName(it)} />
+          </li>
         ))}
       </ul>
     </details>

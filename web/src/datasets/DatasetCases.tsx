@@ -131,6 +131,9 @@ const KEYS: KeyGroup = {
   ],
 };
 
+/** A task without a name has a hash of its text, of which six digits tell tasks apart. */
+const shortTask = (task: string): string => (/^[0-9a-f]{16}$/.test(task) ? task.slice(0, 6) : task);
+
 const columnsOf = (project: string): VirtualColumn<DatasetCase>[] => [
   {
     name: "split",
@@ -143,11 +146,12 @@ const columnsOf = (project: string): VirtualColumn<DatasetCase>[] => [
       </>
     ),
   },
-  { name: "rubric", head: "Rubric", width: 11, cell: ({ rubric }) => rubric?.name ?? "–" },
+  { name: "rubric", head: "Rubric", width: 11, wide: true, cell: ({ rubric }) => rubric?.name ?? "–" },
   {
     name: "trace",
     head: "Trace",
     width: 14,
+    wide: true,
     cell: ({ trace }) =>
       trace ? (
         // By keyboard, the trace is linked in the dialog of the case.
@@ -163,13 +167,26 @@ const columnsOf = (project: string): VirtualColumn<DatasetCase>[] => [
         "–"
       ),
   },
-  { name: "task", head: "Task", width: 11, cell: ({ task }) => <span className={styles.soft}>{task}</span> },
+  {
+    name: "task",
+    head: "Task",
+    about: "Cases of one task are always in the same split.",
+    entry: "dataset",
+    width: 11,
+    wide: true,
+    cell: ({ task }) => (
+      <span className={styles.soft} title={task}>
+        {shortTask(task)}
+      </span>
+    ),
+  },
   {
     name: "added",
     head: "Added in",
     about: "The first version that has the case in this form.",
     entry: "dataset",
-    width: 6,
+    width: 7,
+    wide: true,
     cell: ({ added_in }) => `v${added_in}`,
   },
 ];

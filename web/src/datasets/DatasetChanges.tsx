@@ -114,5 +114,5 @@ const COLUMNS: VirtualColumn<DatasetChange>[] = [
       </Badge>
     ),
   },
-  { name: "fields", head: "Fields", width: 18, cell: ({ fields }) => fields.join(", ") || "–" },
+  { name: "fields", head: "Fields", width: 18, wide: true, cell: ({ fields }) => fields.join(", ") || "–" },
 ];

@@ -11,6 +11,8 @@ import { Problem, ServerGone } from "../api/client";
 import { CodeLines } from "../traces/view/Code";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
+import { capitalize } from "../ui/format";
 import { type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { useColouredLines } from "./colours";
 import { type Defs, type Suggested, type Suggestion, suggestionsAt } from "./completion";
@@ -138,8 +140,12 @@ export function SourceEditor(props: SourceEditorProps) {
                   </Button>
                 )}
                 <span>
-                  {it.text}
-                  {it.help && <span className={styles.help}> {it.help}</span>}
+                  <CodeText text={it.text} />
+                  {it.help && (
+                    <span className={styles.help}>
+                      <CodeText text={capitalize(it.help)} />
+                    </span>
+                  )}
                   {it.mend && !readOnly && (
                     <Button look="link" className={styles.mend} onClick={() => mend(it)}>
                       {it.mend.by === "" ? "Remove it" : `Replace with ${it.mend.by}`}

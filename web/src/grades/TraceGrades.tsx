@@ -201,9 +201,9 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
       (grader, at): Column<Row> => ({
         name: `${grader.kind} ${grader.name}`,
         head: (
-          <>
+          <span className={styles.grader}>
             {grader.kind} <b>{grader.name}</b>
-          </>
+          </span>
         ),
         cell: (it) => <GradeCell grade={it.grades[at]} content={content} onQuote={onQuote} />,
       }),
@@ -214,6 +214,7 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
             name: "apart",
             head: "Spread",
             align: "end" as const,
+            wide: true,
             cell: (it: Row) => {
               const spread = spreadOf(it.grades);
               return spread === null ? "–" : fixed(spread, 2);
@@ -240,12 +241,7 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
       {grid.graders.length > MOST_COLUMNS ? (
         <GradeList grid={grid} rows={rows} criteria={criteria} content={content} onQuote={onQuote} />
       ) : (
-        <Table
-          caption={`Grades by ${grid.version}`}
-          columns={columns}
-          rows={rows}
-          keyOf={(it) => it.criterion}
-        />
+        <Table caption="Grades by criterion" columns={columns} rows={rows} keyOf={(it) => it.criterion} />
       )}
     </div>
   );

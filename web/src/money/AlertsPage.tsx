@@ -4,6 +4,7 @@ import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
+import { capitalize } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Menu, MenuItem } from "../ui/Menu";
 import { MoreButton } from "../ui/MoreButton";
@@ -80,8 +81,6 @@ function NoAlerts({ all, checks }: { all: boolean; checks: string }) {
     </Notice>
   );
 }
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What raises an alert of each kind. */
 const KINDS: Record<string, string> = {
@@ -250,7 +249,7 @@ function AlertTable({ rows }: { rows: Alert[] }) {
   return (
     <>
       <FormError error={acknowledging.error ?? snoozing.error} />
-      <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} />
+      <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} stacked />
     </>
   );
 }

@@ -33,7 +33,7 @@ export function BudgetPage() {
     <>
       <PageHead
         title="Budget"
-        about="Cost of judge calls on this server, by month (UTC)."
+        about="Cost of judge calls of this project, by month (UTC)."
         book="money.html"
       />
       <Loaded query={spend} what="the month">

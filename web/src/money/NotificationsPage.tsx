@@ -94,8 +94,8 @@ function EmailForm({ shown }: { shown: Shown }) {
       <h3>E-mail</h3>
       {!shown.can_mail && (
         <p className={styles.soft}>
-          This server cannot send e-mail. Configure SMTP under `mail` in .jurist/config.yaml on the server and
-          on every worker.
+          This server cannot send e-mail. Configure SMTP under <code>mail</code> in{" "}
+          <code>.jurist/config.yaml</code> on the server and on every worker.
         </p>
       )}
       <Form asked={asked} does="Save recipients" isIncomplete={whom === "named" && named.length === 0}>

@@ -12,6 +12,7 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
+import { capitalize } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
@@ -71,7 +72,9 @@ function MonitorDetail({ monitor }: { monitor: Monitor }) {
         title={monitor.name}
         about={
           <>
-            Sample rate {percent(monitor.sample_rate)} · agents {monitor.agents.join(", ")} · judges{" "}
+            Sample rate {percent(monitor.sample_rate)} · {monitor.agents.length === 1 ? "agent" : "agents"}{" "}
+            {monitor.agents.join(", ")} ·{" "}
+            {monitor.judges.length > 0 && (monitor.judges.length === 1 ? "judge " : "judges ")}
             {judgesOf(monitor)}
             {spend.data && (
               <> · {formatMoney(spentBy(spend.data, monitor), spend.data.cap)} spent this month</>
@@ -126,7 +129,7 @@ function MonitorAlerts({ monitor }: { monitor: Monitor }) {
       <ul>
         {alerts.map((alert) => (
           <li key={alert.id}>
-            <AlertState alert={alert} /> {alert.message}{" "}
+            <AlertState alert={alert} /> {capitalize(alert.message)}{" "}
             {(alert.agent || alert.criterion) && <AlertLink alert={alert} />}
           </li>
         ))}

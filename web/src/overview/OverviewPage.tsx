@@ -15,7 +15,7 @@ import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
 import { DAILY_SCORES, SPENT } from "../ui/explanations";
 import { Select } from "../ui/Field";
-import { count, score } from "../ui/format";
+import { capitalize, count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
@@ -48,15 +48,18 @@ function Overview() {
       <PageHead
         title="Overview"
         book="explanation/sampling.html"
-        about="Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
+        about={
+          found.data && isEmpty(found.data)
+            ? "This page shows alerts, agents, spend and runs once there are some."
+            : "Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
+        }
       >
-        <RecentPeriod />
+        {found.data && !isEmpty(found.data) && <RecentPeriod />}
       </PageHead>
       <Loaded query={found} what="the project">
-        {({ agents, monitors, runs, tasks }) => {
-          // A project with tasks only is not empty.
-          const hasTasks = tasks.some((it) => it.may.manage);
-          if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <FirstSteps />;
+        {(all) => {
+          if (isEmpty(all)) return <FirstSteps />;
+          const { agents, monitors, runs, tasks } = all;
           return (
             <div className={styles.parts}>
               <ActiveAlerts />
@@ -78,6 +81,12 @@ function Overview() {
   );
 }
 
+type Shown = { agents: unknown[]; monitors: unknown[]; runs: unknown[]; tasks: TaskLine[] };
+
+/** A project with tasks only is not empty. */
+const isEmpty = ({ agents, monitors, runs, tasks }: Shown): boolean =>
+  agents.length + monitors.length + runs.length === 0 && !tasks.some((it) => it.may.manage);
+
 /** Active alerts; nothing is drawn where there are none. */
 function ActiveAlerts() {
   const project = useProject();
@@ -89,7 +98,7 @@ function ActiveAlerts() {
       <ul>
         {items.slice(0, 4).map((it) => (
           <li key={it.id}>
-            <AlertState alert={it} /> <span>{it.message}</span>
+            <AlertState alert={it} /> <span>{capitalize(it.message)}</span>
           </li>
         ))}
       </ul>
@@ -111,7 +120,10 @@ function RecentPeriod() {
     <Select
       label="Compare with"
       value={String(days)}
-      options={RECENT_DAYS.map((it) => ({ value: String(it), label: daysInWords(it).toLowerCase() }))}
+      options={RECENT_DAYS.map((it) => ({
+        value: String(it),
+        label: daysInWords(it).replace(/^./, (letter) => letter.toLowerCase()),
+      }))}
       onChange={(it) => {
         const chosen = Number(it.target.value);
         navigate({

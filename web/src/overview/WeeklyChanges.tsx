@@ -4,6 +4,7 @@ import { useProject } from "../api/session";
 import { score3, signed, signedRange } from "../chart/figures";
 import { type Monitor, nameOf, windowQuery } from "../monitors/queries";
 import { Badge } from "../ui/Badge";
+import { plural } from "../ui/format";
 import { ErrorNotice } from "../ui/Loaded";
 import { LoadingNotice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
@@ -12,6 +13,7 @@ import {
   changesOf,
   isFall,
   isSignificant,
+  mostImportant,
   sortByFall,
   weeks,
 } from "./criterionChanges";
@@ -117,19 +119,18 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
       cell: (it) => <ChangeResult move={it} />,
     },
   ];
-  const rest = moves.length - MOST;
+  const shown = mostImportant(moves, MOST);
+  const hidden = moves.filter((it) => !shown.includes(it));
   return (
     <>
       <p>{headline(moves)}</p>
       <Table
         caption="Changes in the last 7 days"
         columns={columns}
-        rows={moves.slice(0, MOST)}
+        rows={shown}
         keyOf={(it) => `${it.monitor} ${it.criterion}`}
       />
-      {rest > 0 && (
-        <p className={styles.soft}>{rest} smaller changes are shown on the pages of their monitors.</p>
-      )}
+      {hidden.length > 0 && <p className={styles.soft}>{describeHidden(hidden)}</p>}
     </>
   );
 }
@@ -137,6 +138,13 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
 function ChangeResult({ move }: { move: CriterionChange }) {
   if (!isSignificant(move)) return <span className={styles.soft}>not significant</span>;
   return isFall(move) ? <Badge tone="fail">↓ fell</Badge> : <Badge tone="pass">↑ rose</Badge>;
+}
+
+/** How many changes are not listed, and where they are. */
+function describeHidden(hidden: CriterionChange[]): string {
+  const kind = hidden.some(isSignificant) ? "" : ", not significant,";
+  const is = hidden.length === 1 ? "is" : "are";
+  return `${plural(hidden.length, "more change")}${kind} ${is} shown on the pages of the monitors.`;
 }
 
 /** The agents of a monitor; also its name where several monitors cover the same agent. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Estimates } from "../monitors/queries";
-import { changesOf, isFall, isSignificant, sortByFall, weeks } from "./criterionChanges";
+import { changesOf, isFall, isSignificant, mostImportant, sortByFall, weeks } from "./criterionChanges";
 
 const DESK = { name: "desk", agents: ["desk"] };
 
@@ -42,4 +42,12 @@ test("figures of different versions are not set against each other", () => {
   expect(
     changesOf(DESK, estimates({ kind: [0.8, 0.01] }, "v1"), estimates({ kind: [0.1, 0.01] }, "v2")),
   ).toEqual([]);
+});
+
+test("a short table keeps the largest changes, also rises, and leaves out what is not significant", () => {
+  const before = estimates({ a: [0.5, 0.01], b: [0.5, 0.01], c: [0.5, 0.01], d: [0.5, 0.2], e: [0.5, 0.2] });
+  const after = estimates({ a: [0.4, 0.01], b: [0.9, 0.01], c: [0.6, 0.01], d: [0.2, 0.2], e: [0.51, 0.2] });
+  const shown = mostImportant(changesOf(DESK, before, after), 4);
+  // The drop first, then by difference; only the smallest change that is not significant is missing.
+  expect(shown.map((it) => it.criterion)).toEqual(["a", "d", "c", "b"]);
 });

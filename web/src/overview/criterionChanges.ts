@@ -67,4 +67,13 @@ export const isSignificant = ({ interval: [low, high] }: CriterionChange): boole
 export const sortByFall = (moves: CriterionChange[]): CriterionChange[] =>
   [...moves].sort((a, b) => Number(isFall(b)) - Number(isFall(a)) || a.difference - b.difference);
 
+/** The changes that a short table shows: significant ones before others, then the largest, in the order of `sortByFall`. */
+export function mostImportant(moves: CriterionChange[], most: number): CriterionChange[] {
+  const ranked = [...moves].sort(
+    (a, b) =>
+      Number(isSignificant(b)) - Number(isSignificant(a)) || Math.abs(b.difference) - Math.abs(a.difference),
+  );
+  return sortByFall(ranked.slice(0, most));
+}
+
 export const isFall = (it: CriterionChange): boolean => it.interval[1] < 0;

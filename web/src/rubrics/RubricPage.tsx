@@ -8,6 +8,7 @@ import { EditorLayout } from "../editor/NewFile";
 import { SourceEditor } from "../editor/SourceEditor";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { Select } from "../ui/Field";
 import { FormError } from "../ui/Form";
 import { plural } from "../ui/format";
@@ -212,7 +213,9 @@ function VersionDifferences({ all }: { all: Schemas["RubricDifference"][] }) {
               <ins>{it.to ?? "(default)"}</ins>
             </>
           ) : (
-            <b>{it.sentence}</b>
+            <b>
+              <CodeText text={it.sentence} />
+            </b>
           )}
         </li>
       ))}

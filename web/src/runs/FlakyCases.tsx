@@ -7,20 +7,23 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
+import { CaseName, tagName, tagWrittenName, withoutTrial } from "./CaseName";
+import type { CaseOutcome } from "./CaseStrip";
 import { type FlakyCase, flakyQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
 /** Cases whose trials disagree, the most balanced first. */
-export function FlakyCases({ run }: { run: string }) {
+export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutcome[] }) {
   const project = useProject();
   const found = useQuery(flakyQuery(project.id, run));
+  const named = new Map(outcomes.map((it) => [withoutTrial(it.case), tagName({ ...it, trial: null })]));
   const columns: Column<FlakyCase>[] = [
     {
       name: "case",
       head: "Case",
       cell: (it) => (
         <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
-          {it.case}
+          <CaseName {...(named.get(it.case) ?? tagWrittenName(it.case))} />
         </Link>
       ),
     },

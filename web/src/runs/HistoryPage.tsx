@@ -12,8 +12,9 @@ import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
+import { newestWithEarlier } from "./earlierRuns";
 import styles from "./HistoryPage.module.css";
-import { type HistoryPoint, historyQuery, type RunHistory } from "./queries";
+import { type HistoryPoint, historyQuery, latestRunsQuery, type RunHistory } from "./queries";
 import { RunOrigin } from "./RunOrigin";
 
 /** The numbers of runs that a reader can choose; the server takes up to 200. */
@@ -24,7 +25,13 @@ export function HistoryPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/history" });
   const limit = LIMITS.find((one) => one === search.limit) ?? 50;
-  const history = useQuery(historyQuery(project.id, { ...search, limit }));
+  // By default a suite with two runs, because one run has no history.
+  const runs = useQuery({ ...latestRunsQuery(project.id, 200), enabled: search.suite === undefined });
+  const suite = search.suite ?? newestWithEarlier(runs.data ?? [])?.suite ?? undefined;
+  const history = useQuery({
+    ...historyQuery(project.id, { ...search, suite, limit }),
+    enabled: search.suite !== undefined || !runs.isPending,
+  });
   return (
     <>
       <PageHead
@@ -40,7 +47,9 @@ export function HistoryPage() {
         {(found) =>
           found.suite == null ? (
             <Notice title="No runs yet">
-              <p>Run a suite, or send runs of a laptop or of CI with `jurist runs push`.</p>
+              <p>
+                Run a suite, or send runs of a laptop or of CI with <code>jurist runs push</code>.
+              </p>
             </Notice>
           ) : (
             <div className={styles.parts}>
@@ -141,7 +150,8 @@ function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
         {nCompared === 0
           ? "There are no two runs with common cases to compare."
           : `${plural(changes.length, "significant change")} in ${plural(nCompared, "comparison")} of a run with the one before it, case by case. `}
-        {nCompared > 0 &&
+        {/* Fewer comparisons would be expected to have less than one. */}
+        {nCompared >= 20 &&
           `At 95 %, about ${count(Math.round(nCompared / 20))} of them would be marked without any real change.`}
       </p>
       <div className={styles.charts}>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type MouseEvent, useCallback, useMemo, useState } from "react";
+import { type MouseEvent, useCallback, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Contract } from "../api/client";
 import { useProject } from "../api/session";
@@ -66,6 +66,7 @@ export function RunAnswers({ run, outcomes }: { run: RunInFull; outcomes: CaseOu
     ) : (
       <AnswerTable run={run} columns={grid.columns} rows={rows} outcomes={outcomes} />
     );
+  const hasTrials = outcomes.some((outcome) => outcome.trial != null);
   const isComparing = only === "answers" && hashes.data === undefined;
   return (
     <div className={styles.view}>
@@ -80,7 +81,7 @@ export function RunAnswers({ run, outcomes }: { run: RunInFull; outcomes: CaseOu
         <span className={styles.count} role="status">
           {!isComparing && (
             <>
-              {count(rows.length)} of {plural(grid.rows.length, "case")}
+              {count(rows.length)} of {plural(grid.rows.length, hasTrials ? "row" : "case")}
             </>
           )}
         </span>
@@ -162,7 +163,8 @@ function AnswerTable({ run, columns, rows, outcomes }: AnswerTableProps) {
       (column, at): VirtualColumn<GridRow> => ({
         name: `${at}`,
         head: <AnswerColumnHead column={column} />,
-        width: 22,
+        // Four columns fit beside each other on a wide screen.
+        width: columns.length > 3 ? 16 : 22,
         cell: ({ cells }) => {
           const cell = cells[at];
           if (!cell) return <span className={styles.soft}>no case</span>;
@@ -315,7 +317,8 @@ type CellTextProps = { text: string; isExpanded: boolean; onToggle: () => void }
 
 /** The first lines of a text, or all of it. */
 function CellText({ text, isExpanded, onToggle }: CellTextProps) {
-  const [paragraph, isCut] = useOverflow<HTMLParagraphElement>("block");
+  const paragraph = useRef<HTMLParagraphElement>(null);
+  const isCut = useOverflow(paragraph, "block");
   const toggle = (event: MouseEvent<HTMLButtonElement>) => {
     const cell = event.currentTarget.closest("td");
     flushSync(onToggle);

@@ -15,7 +15,7 @@ import { Tabs } from "../ui/Tabs";
 import { Term } from "../ui/Term";
 import { CaseFilter } from "./CaseFilter";
 import { LabelAgreementNote } from "./CaseLabels";
-import { CaseName, tagName } from "./CaseName";
+import { CaseName, countCases, tagName } from "./CaseName";
 import { type CaseOutcome, CaseStrip, CaseStripLegend } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
 import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
@@ -153,7 +153,7 @@ function RunDetail({ run }: { run: RunInFull }) {
           ))}
         {view === "criteria" && <RunCriteria run={run.id} />}
         {view === "matrix" && <RunMatrix run={run.id} outcomes={followed.outcomes} />}
-        {view === "flaky" && <FlakyCases run={run.id} />}
+        {view === "flaky" && <FlakyCases run={run.id} outcomes={followed.outcomes} />}
       </Tabs>
     </>
   );
@@ -205,7 +205,7 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
         {followed.broken && !isOver ? (
           <Badge tone="error">connection lost; reconnecting</Badge>
         ) : isOver ? (
-          <span>{plural(followed.outcomes.length, "case")}</span>
+          <span>{countCases(followed.outcomes.map((it) => it.case))}</span>
         ) : (
           <>
             <progress max={total} value={followed.nResults} aria-label="Cases graded" />

@@ -216,12 +216,13 @@ function columns(
           <VerdictBar n={countsOf(it)} total={total(it)} />
         </span>
       ),
+      wide: true,
     },
     {
       name: "pass",
       head: (
         <Term
-          about="Cases with the verdict pass, of all cases of the run. Errors and deferred cases are part of the total."
+          about="Cases with the verdict pass, of all cases of the run; each trial of a case counts. Errors and deferred cases are part of the total."
           entry="pass-mark"
         >
           Pass

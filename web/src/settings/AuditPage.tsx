@@ -8,6 +8,7 @@ import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { describeAction, describeDetails } from "./auditActions";
 import { auditQuery, membersQuery } from "./queries";
 import { SettingsLayout } from "./SettingsLayout";
 import styles from "./SettingsLayout.module.css";
@@ -20,14 +21,16 @@ export function AuditPage() {
   const navigate = useNavigate({ from: "/p/$project/settings/audit" });
   const entries = useInfiniteQuery(auditQuery(project.id, search));
   const members = useQuery(membersQuery(project.id));
-  const nameOf = (actor: string) => members.data?.find((it) => it.account === actor)?.name ?? actor;
+  const nameOf = (actor: string) =>
+    actor === "anyone" ? "no account" : (members.data?.find((it) => it.account === actor)?.name ?? actor);
+  const labelOf = (key: string, value: string) => (key === "action" ? describeAction(value) : nameOf(value));
   const only = (key: "actor" | "action", value: string) => (
     <Button
       look="quiet"
       onClick={() => navigate({ search: { ...search, [key]: value } })}
-      title="Filter by this"
+      title={`Only ${value}`}
     >
-      {nameOf(value)}
+      {labelOf(key, value)}
     </Button>
   );
   const columns: Column<Entry>[] = [
@@ -38,9 +41,7 @@ export function AuditPage() {
     {
       name: "body",
       head: "Details",
-      wide: true,
-      cell: (it) =>
-        it.body && Object.keys(it.body).length > 0 ? <code>{JSON.stringify(it.body)}</code> : "",
+      cell: (it) => describeDetails(it.body as Record<string, unknown> | null | undefined),
     },
   ];
   const chosen = Object.entries(search).filter((it) => it[1]);
@@ -50,7 +51,7 @@ export function AuditPage() {
         <h2>Audit log</h2>
         {chosen.map(([key, value]) => (
           <Button key={key} onClick={() => navigate({ search: { ...search, [key]: undefined } })}>
-            {nameOf(value)} ✕
+            {labelOf(key, value)} ✕
           </Button>
         ))}
       </div>
@@ -65,6 +66,7 @@ export function AuditPage() {
                   columns={columns}
                   rows={rows}
                   keyOf={(it) => it.id}
+                  stacked
                 />
                 <MoreButton query={entries} />
               </>

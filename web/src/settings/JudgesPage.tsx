@@ -24,10 +24,9 @@ export function JudgesPage() {
     <SettingsLayout>
       <h2>Judges</h2>
       <p className={styles.muted}>
-        Judges named by monitors or used in the last 30 days. API keys are read from the environment of the
-        server and never shown:{" "}
-        <BookLink page="settings.html#keys-and-addresses-of-vendors">variables of vendors</BookLink>. A judge
-        without a price counts as free only if it is local; set prices in{" "}
+        Judges named by monitors or used in the last 30 days. The server reads API keys from{" "}
+        <BookLink page="settings.html#keys-and-addresses-of-vendors">environment variables</BookLink> and
+        never shows them. A judge without a price counts as free only if it is local; set prices in{" "}
         <BookLink page="settings.html#the-settings-file">the settings file</BookLink>.
       </p>
       <Loaded query={judges} what="judges">

@@ -59,6 +59,10 @@ export function TokensPage() {
   );
 }
 
+/** Permissions in words; the token of an invitation link is for one task. */
+const describeScopes = (scopes: string[]): string =>
+  scopes.map((scope) => (scope.startsWith("task:") ? "annotate one task" : scope)).join(", ");
+
 function TokenTable({ tokens }: { tokens: Token[] }) {
   const project = useProject();
   const queries = useQueryClient();
@@ -75,11 +79,15 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
   });
   const columns: Column<Token>[] = [
     { name: "name", head: "Name", cell: (it) => it.name },
-    { name: "scopes", head: "Permissions", cell: (it) => it.scopes.join(", ") },
+    {
+      name: "scopes",
+      head: "Permissions",
+      cell: (it) => <span title={it.scopes.join(", ")}>{describeScopes(it.scopes)}</span>,
+    },
     {
       name: "maker",
       head: "Created by",
-      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>unknown</span>,
+      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>no account</span>,
     },
     { name: "created", head: "Created", cell: (it) => <Time at={it.created} />, wide: true },
     {
@@ -88,7 +96,7 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
       cell: (it) => (it.used ? <Time at={it.used} /> : <span className={styles.muted}>never</span>),
       wide: true,
     },
-    { name: "state", head: "Expires", cell: (it) => <TokenExpiry token={it} /> },
+    { name: "state", head: "Expires", cell: (it) => <TokenExpiry token={it} />, wide: true },
     {
       name: "revoke",
       head: <span className="visually-hidden">Revoke</span>,

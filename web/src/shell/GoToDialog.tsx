@@ -19,6 +19,7 @@ const PAGES: Destination[] = [
   { kind: "page", label: "Traces", address: "/traces" },
   { kind: "page", label: "Runs", address: "/runs" },
   { kind: "page", label: "Compare runs", address: "/compare" },
+  { kind: "page", label: "History of a suite", address: "/history" },
   { kind: "page", label: "Ranking", address: "/ranking" },
   { kind: "page", label: "Rubrics", address: "/rubrics" },
   { kind: "page", label: "New rubric", address: "/new-rubric" },
@@ -26,7 +27,12 @@ const PAGES: Destination[] = [
   { kind: "page", label: "Annotate", address: "/annotate" },
   { kind: "page", label: "Budget", address: "/budget" },
   { kind: "page", label: "Alerts", address: "/alerts" },
-  { kind: "page", label: "Settings", address: "/settings/members" },
+  { kind: "page", label: "Settings: members", address: "/settings/members" },
+  { kind: "page", label: "Settings: API tokens", address: "/settings/tokens" },
+  { kind: "page", label: "Settings: notifications", address: "/settings/notifications" },
+  { kind: "page", label: "Settings: judges", address: "/settings/judges" },
+  { kind: "page", label: "Settings: project and data", address: "/settings/data" },
+  { kind: "page", label: "Settings: audit", address: "/settings/audit" },
 ];
 
 /** Everything that can be opened by its name. Data is loaded when the dialog opens. */

@@ -104,14 +104,27 @@ export function NotFoundPage() {
   const session = useQuery(sessionQuery);
   return (
     <AppFrame session={session.data}>
-      <Notice title="Page not found">
-        <p>There is no page at this address. The link may be old, or a part of it is missing.</p>
-        <p>
-          <Link to="/">Open the first page</Link>, press <kbd>Ctrl K</kbd> in a project to find a page by
-          name, or read <BookLink page="web.html">what the pages are for</BookLink>.
-        </p>
-      </Notice>
+      <NotFoundNotice />
     </AppFrame>
+  );
+}
+
+/** Inside a project, the pages of the project stay within reach. */
+export function NotFoundNotice() {
+  const { project } = useParams({ strict: false });
+  return (
+    <Notice title="Page not found">
+      <p>There is no page at this address. The link may be old, or a part of it is missing.</p>
+      <p>
+        <Link to="/">Open the first page</Link>,{" "}
+        {project && (
+          <>
+            press <kbd>Ctrl K</kbd> to find a page by name,{" "}
+          </>
+        )}
+        or read <BookLink page="web.html">what the pages are for</BookLink>.
+      </p>
+    </Notice>
   );
 }
 
@@ -128,9 +141,10 @@ const GO_TO_KEY: KeyGroup = {
   keys: [{ keys: ["Ctrl K"], does: "go to a page by name" }],
 };
 
+type GoToKeyProps = { project: OpenProject; isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
+
 /** Ctrl+K opens the dialog that goes to a page by its name. */
-function GoToKey({ project }: { project: OpenProject }) {
-  const [isOpen, setOpen] = useState(false);
+function GoToKey({ project, isOpen, onOpenChange: setOpen }: GoToKeyProps) {
   useKeyHelp(GO_TO_KEY);
   useEffect(() => {
     const onKeyDown = (event: globalThis.KeyboardEvent) => {
@@ -141,13 +155,15 @@ function GoToKey({ project }: { project: OpenProject }) {
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
-  }, []);
+  }, [setOpen]);
   return isOpen && <GoToDialog project={project} onClose={() => setOpen(false)} />;
 }
 
 type AppFrameProps = { session: Session | undefined; project?: OpenProject; children: ReactNode };
 
 function AppFrame({ session, project, children }: AppFrameProps) {
+  const [isGoing, setGoing] = useState(false);
+  const hasGoTo = project !== undefined && may(project, "read");
   return (
     <div className={styles.shell}>
       <a href="#main" className={styles.skip}>
@@ -157,10 +173,10 @@ function AppFrame({ session, project, children }: AppFrameProps) {
         <Link to="/" className={styles.word}>
           Jurist
         </Link>
-        {project && may(project, "read") && <GoToKey project={project} />}
+        {hasGoTo && <GoToKey project={project} isOpen={isGoing} onOpenChange={setGoing} />}
         {session && project && <ProjectMenu session={session} project={project} />}
         {project && <PageNav project={project} hidesAdministration={isJoinedByName(session)} />}
-        <AccountMenu session={session} />
+        <AccountMenu session={session} onGoTo={hasGoTo ? () => setGoing(true) : undefined} />
       </header>
       <ServerGoneBanner />
       <main id="main" className={styles.main} tabIndex={-1}>
@@ -317,7 +333,9 @@ const NO_EMAIL = "@annotators.invalid";
 const isJoinedByName = (session: Session | undefined): boolean =>
   session?.account?.email.endsWith(NO_EMAIL) === true;
 
-function AccountMenu({ session }: { session: Session | undefined }) {
+type AccountMenuProps = { session: Session | undefined; onGoTo: (() => void) | undefined };
+
+function AccountMenu({ session, onGoTo }: AccountMenuProps) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const openKeys = useOpenKeyHelp();
@@ -367,6 +385,11 @@ function AccountMenu({ session }: { session: Session | undefined }) {
               </button>
             ))}
             <hr />
+            {onGoTo && (
+              <MenuItem close={close} onChoose={onGoTo}>
+                Go to… <kbd>Ctrl K</kbd>
+              </MenuItem>
+            )}
             <MenuItem close={close} onChoose={openKeys}>
               Help <kbd>?</kbd>
             </MenuItem>

@@ -90,7 +90,7 @@ function TimelineHead({ timeline: { totalMs, hasDurations, hasTokens, hasCosts }
           </th>
         )}
         {hasTokens && (
-          <th scope="col" data-align="end">
+          <th scope="col" data-align="end" data-wide>
             <Term about="Input and output tokens of the model call. Input counts the conversation so far again in each call.">
               Tokens
             </Term>
@@ -164,7 +164,7 @@ function TimelineLine({ row, timeline, isCurrent, isCollapsed, onToggle, onStep 
       )}
       {hasDurations && <td data-align="end">{duration(row.durationMs)}</td>}
       {hasTokens && (
-        <td data-align="end">
+        <td data-align="end" data-wide>
           {isCounted ? `${count(row.tokens?.input ?? 0)} → ${count(row.tokens?.output ?? 0)}` : "–"}
         </td>
       )}

@@ -41,6 +41,9 @@ export function TracesPage() {
   const traces = useInfiniteQuery(tracesQuery(project.id, search));
   const { sort: _, ...chosen } = search;
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
+  // Nothing to filter.
+  const isEmpty =
+    !isFiltered && traces.data?.pages.every((page) => page.items.length === 0) && !traces.hasNextPage;
   return (
     <>
       <PageHead
@@ -48,11 +51,11 @@ export function TracesPage() {
         book="server.html#sending-traces"
         about="Recorded runs of agents, with their scores and the decisions of monitors."
       >
-        <SavedViews />
+        {!isEmpty && <SavedViews />}
         {traces.data?.pages.some((page) => page.items.length > 0) && <AddListToDataset />}
       </PageHead>
-      <TraceFilter />
-      <UnscoredLinks />
+      {!isEmpty && <TraceFilter />}
+      {!isEmpty && <UnscoredLinks />}
       <Loaded query={traces} what="traces">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
@@ -173,7 +176,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
     { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
-    { name: "why", head: "Decision", cell: (it) => <TraceReasons of={it} /> },
+    { name: "why", head: "Decision", cell: (it) => <TraceReasons of={it} />, wide: true },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
     {
       name: "cost",
@@ -259,9 +262,23 @@ function SortNote() {
   );
 }
 
-function TraceScores({ of: { verdicts, is_withheld } }: { of: Line }) {
+/** Verdicts with scores; on narrow screens the decisions of an unscored trace, which have no column there. */
+function TraceScores({ of: { verdicts, decisions, is_withheld } }: { of: Line }) {
   if (is_withheld) return <span className={styles.soft}>hidden until you have annotated it</span>;
-  if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
+  if (verdicts.length === 0) {
+    return (
+      <>
+        <span className={styles.dash}>–</span>
+        <ul className={styles.states}>
+          {decisions.map((it) => (
+            <li key={it.monitor}>
+              <StateBadge state={it.state} />
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  }
   return (
     <ul className={styles.each}>
       {verdicts.map((it, at) => (
@@ -417,7 +434,7 @@ function NoTraces() {
     <Notice title="No traces yet">
       <p>
         Point an <BookLink page="how-to/opentelemetry.html">OpenTelemetry exporter</BookLink> of your agent at
-        this server, or send one by hand:
+        this server, or send a trace with a command:
       </p>
       <CodeBlock
         text={`curl ${location.origin}/api/v1/traces \\

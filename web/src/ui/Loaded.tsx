@@ -3,7 +3,9 @@ import type { ReactNode } from "react";
 import { Problem, ServerGone } from "../api/client";
 import { BookLink } from "./BookLink";
 import { Button } from "./Button";
+import { CodeText } from "./CodeText";
 import { CopyButton } from "./CopyButton";
+import { capitalize } from "./format";
 import { LoadingNotice, Notice } from "./Notice";
 import styles from "./Notice.module.css";
 
@@ -23,13 +25,18 @@ export function Loaded<T>({ query, what, children }: LoadedProps<T>) {
 
 type Explanation = { title: string; advice: string };
 
+/** The address has something in place of an id: to the reader, the page does not exist. */
+const isWrongId = ({ status, message }: Problem): boolean =>
+  status === 400 && / is not an? (?:\w+ )?id such as /.test(message);
+
 /** What happened and what to do, by HTTP status. */
-function explain({ status, title }: Problem): Explanation {
+function explain(problem: Problem): Explanation {
+  const { status, title } = problem;
   if (status === 401)
     return { title: "You are signed out", advice: "Sign in again. What you entered on this page is lost." };
   if (status === 403)
     return { title: "Access denied", advice: "Ask an owner of the project for another role." };
-  if (status === 404) {
+  if (status === 404 || isWrongId(problem)) {
     return { title: "Not found", advice: "Check the address. It may also have been deleted." };
   }
   if (status === 409 || status === 412) {
@@ -67,11 +74,13 @@ export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => 
   }
   if (!(error instanceof Problem)) return <PageErrorNotice error={error} onRetry={onRetry} />;
   const { title, advice } = explain(error);
-  const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
-  const isOfUser = error.status === 403 || error.status === 404;
+  const message = capitalize(error.message);
+  const isOfUser = error.status === 403 || error.status === 404 || isWrongId(error);
   return (
     <Notice title={title} action={isOfUser ? undefined : retry} tone={isOfUser ? "plain" : "fail"}>
-      <p>{/[.!?]$/.test(message) ? message : `${message}.`}</p>
+      <p>
+        <CodeText text={/[.!?]$/.test(message) ? message : `${message}.`} />
+      </p>
       <p>{advice}</p>
       <ErrorDetails text={error.details()} />
       {isLogged(error) && (

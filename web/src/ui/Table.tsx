@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import styles from "./Table.module.css";
 import { Explained, type Explanation } from "./Term";
 import { useOverflow } from "./useOverflow";
@@ -21,11 +21,14 @@ type TableProps<Row> = {
   columns: Column<Row>[];
   rows: Row[];
   keyOf: (row: Row) => string;
+  /** On narrow screens the cells of a row are below each other, because they hold sentences or buttons. */
+  stacked?: boolean;
 };
 
 /** A table. The first column names the row. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
-  const [frame, isScrolling] = useOverflow<HTMLDivElement>("inline");
+export function Table<Row>({ caption, columns, rows, keyOf, stacked }: TableProps<Row>) {
+  const frame = useRef<HTMLDivElement>(null);
+  const isScrolling = useOverflow(frame, "inline");
   return (
     <div
       ref={frame}
@@ -33,7 +36,7 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
       // Keys scroll what has the focus; a table that fits needs none.
       {...(isScrolling && { tabIndex: 0, role: "group", "aria-label": caption })}
     >
-      <table className={styles.table}>
+      <table className={styles.table} data-stacked={stacked || undefined}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>

@@ -10,8 +10,10 @@ export type VirtualColumn<Row> = Partial<Explanation> & {
   name: string;
   head: ReactNode;
   cell: (row: Row) => ReactNode;
-  /** In rem. */
+  /** In rem. On narrow screens columns are a third narrower. */
   width: number;
+  /** Hidden on narrow screens. */
+  wide?: boolean;
 };
 
 type VirtualTableProps<Row> = {
@@ -62,14 +64,21 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   useEffect(() => {
     if (nearEnd !== undefined) onNearEnd?.();
   }, [nearEnd, onNearEnd]);
-  const width = columns.reduce((sum, column) => sum + column.width, 0);
+  const width = widthOf(columns);
+  const narrow = widthOf(columns.filter((column) => !column.wide));
   const row = rows[current.row];
   return (
     <>
       <div
         ref={pane}
         className={styles.pane}
-        style={{ "--width": `${width}rem`, "--first": `${columns[0]?.width ?? 0}rem` } as CSSProperties}
+        style={
+          {
+            "--wide": `${width}rem`,
+            "--narrow": `${narrow}rem`,
+            "--first": `${columns[0]?.width ?? 0}rem`,
+          } as CSSProperties
+        }
         tabIndex={0}
         role="group"
         aria-label={`${caption}, scrolling`}
@@ -79,7 +88,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           <thead>
             <tr aria-rowindex={1}>
               {columns.map((column) => (
-                <th key={column.name} scope="col" style={{ inlineSize: `${column.width}rem` }}>
+                <th
+                  key={column.name}
+                  scope="col"
+                  data-wide={column.wide || undefined}
+                  style={{ inlineSize: `calc(${column.width}rem * var(--scale))` }}
+                >
                   <Explained about={column.about} entry={column.entry} book={column.book}>
                     {column.head}
                   </Explained>
@@ -106,6 +120,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
                       <Cell
                         key={column.name}
                         scope={at === 0 ? "row" : undefined}
+                        data-wide={column.wide || undefined}
                         aria-current={isCurrent || undefined}
                       >
                         {column.cell(one)}
@@ -125,6 +140,9 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     </>
   );
 }
+
+const widthOf = (columns: { width: number }[]): number =>
+  columns.reduce((sum, column) => sum + column.width, 0);
 
 function keyAt<Row>(rows: Row[], at: number, keyOf: (row: Row) => string | number): string | number {
   const row = rows[at];

@@ -5,6 +5,9 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/** The first letter in upper case: a fragment of a sentence becomes one. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const count = (n: number): string => n.toLocaleString("en-US");
 
 /** A score on 0..=1 with two digits; a dash where there is none, because a failure is not a score. */

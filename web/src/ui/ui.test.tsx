@@ -26,8 +26,11 @@ test("each reason for nothing has its own words", () => {
   expect(screen.getByRole("heading", { name: "The server does not answer" })).toBeTruthy();
   draw(new Problem(403, "Not allowed", "this needs a role with `read`"));
   expect(screen.getByRole("heading", { name: "Access denied" })).toBeTruthy();
+  draw(new Problem(400, "Bad request", "`x` is not a run id such as run_0190c4d27e1b7a3c9f50b8e6d1a24c7e"));
+  expect(screen.getByText("x").tagName).toBe("CODE");
+  expect(screen.queryByRole("heading", { name: "Bad request" })).toBeNull();
   draw(new Problem(404, "Not found", "there is nothing here"));
-  expect(screen.getByRole("heading", { name: "Not found" })).toBeTruthy();
+  expect(screen.getAllByRole("heading", { name: "Not found" })).toHaveLength(2);
   const request = { path: "/api/v1/runs", time: "2026-03-20T10:00:00.000Z", id: "req_7" };
   draw(new Problem(500, "Internal server error", "it is in the server's log", {}, request));
   expect(screen.getByText("It is in the server's log.")).toBeTruthy();

@@ -87,3 +87,11 @@ test("a trace of many steps has a timeline", () => {
   }));
   expect(timelineOf({ steps }).totalMs).toBe(7000);
 });
+
+test("a command in place of a tool name is not repeated", () => {
+  const trace: Trace = { steps: [{ role: "assistant", tool_calls: [{ name: "cat src/queue.py" }] }] };
+  expect(timelineOf(trace).rows.map((row) => [row.name, row.about])).toEqual([
+    ["agent", ""],
+    ["cat src/queue.py", ""],
+  ]);
+});

@@ -177,7 +177,8 @@ function rowsOfStep(
       hasChildren: false,
       kind: "tool",
       name: call.name || "tool",
-      about: gist(call),
+      // Some logs have the command in place of the tool name.
+      about: gist(call) === call.name ? "" : gist(call),
       ...measureCall(call, step, answer, origin),
       tokens: undefined,
       cost: undefined,
