@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from jurist._native import VERSION as __version__
-from jurist.errors import Diagnostic, InputError, Interrupted, JuristError, MissingPackage, RubricError
+from jurist.errors import (
+    Diagnostic,
+    EvaluatorError,
+    InputError,
+    InputTypeError,
+    Interrupted,
+    JuristError,
+    MissingPackage,
+    RubricError,
+)
 from jurist.judging import JudgeFunction, JudgeOptions
 from jurist.results import Evidence, Grade, Verdict, Verdicts
-from jurist.rewards import Reward, RewardError, reward
+from jurist.rewards import Reward, RewardAbort, RewardError, reward
 from jurist.rubric import Grader, JuristWarning, Rubric, criterion
 
 __all__ = [
     "Diagnostic",
+    "EvaluatorError",
     "Evidence",
     "Grade",
     "Grader",
     "InputError",
+    "InputTypeError",
     "Interrupted",
     "JudgeFunction",
     "JudgeOptions",
@@ -22,6 +33,7 @@ __all__ = [
     "JuristWarning",
     "MissingPackage",
     "Reward",
+    "RewardAbort",
     "RewardError",
     "Rubric",
     "RubricError",

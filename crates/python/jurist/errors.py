@@ -1,8 +1,9 @@
-"""What can go wrong. Every exception of this package is a `JuristError` or an `Interrupted`."""
+"""What can go wrong. Every exception of this package is a `JuristError`, an `Interrupted` or a `RewardAbort`."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,14 @@ class JuristError(Exception):
 
 class InputError(JuristError, ValueError):
     """A value cannot be graded, or an argument is wrong."""
+
+
+class InputTypeError(InputError, TypeError):
+    """A value or an argument has a type that is not accepted here."""
+
+
+class EvaluatorError(JuristError):
+    """An evaluator or a function of the caller raised an exception, which is the `__cause__`."""
 
 
 class MissingPackage(JuristError, ImportError):
@@ -49,6 +58,13 @@ class Diagnostic:
             help=data.get("help"),
             excerpt=data.get("excerpt"),
         )
+
+
+def take_mapping(value: Any, name: str) -> dict[str, Any]:
+    """A copy of a mapping that the caller gave as an argument."""
+    if not isinstance(value, Mapping):
+        raise InputTypeError(f"`{name}` is a `{type(value).__name__}`; give a mapping")
+    return dict(value)
 
 
 class RubricError(JuristError, ValueError):

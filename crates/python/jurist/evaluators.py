@@ -11,13 +11,20 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from jurist import _native
-from jurist.errors import InputError, translate_error
-from jurist.judging import JudgeFunction, JudgeOptions, PreparedJudge
+from jurist.errors import (
+    EvaluatorError,
+    InputError,
+    InputTypeError,
+    JuristError,
+    take_mapping,
+    translate_error,
+)
+from jurist.judging import JudgeFunction, JudgeOptions, PreparedJudge, ensure_known_options, unknown_option
 from jurist.rubric import Grader, Rubric
 
 #: Who judges: the name of a model, a function, or a mapping with `ai_support`.
@@ -26,13 +33,20 @@ JudgeConfig: TypeAlias = "str | JudgeFunction | Mapping[str, Any] | None"
 #: Names that a check can have.
 _NAME = re.compile(r"[\w.\-]+")
 
+#: How the comment on an output or a reference begins that is in no known format.
+_UNKNOWN_FORMATS = ("this is not a trace in a known format", "the reference cannot be read")
+
 #: The value of an argument that was not given; None is a value like any other.
 NOT_GIVEN: Any = object()
 
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """What an evaluator says. `score` is None where there is no honest number, and `error` then says why."""
+    """What an evaluator says. `score` is None where there is no honest number, and `error` then says why.
+
+    >>> EvaluationResult(score=1.0, value=True, comment="equal").error is None
+    True
+    """
 
     score: float | None
     value: Any
@@ -56,13 +70,18 @@ class SupportsEvaluate(Protocol):
 
 
 class Evaluator:
-    """An evaluator of the catalogue, by name and parameters."""
+    """An evaluator of the catalogue, by name and parameters.
+
+    >>> Evaluator("length", {"max": 10}).evaluate(outputs="Paris").score
+    1.0
+    """
 
     name = ""
 
     def __init__(
         self, name: str, params: Mapping[str, Any], config: JudgeConfig = None, **options: Any
     ) -> None:
+        ensure_known_options(options, type(self).__name__, self._own_options())
         self.name = name
         self.params = {key: value for key, value in params.items() if value is not None}
         judging: JudgeOptions = {**options}  # type: ignore[typeddict-item]
@@ -90,6 +109,14 @@ class Evaluator:
     def _questions(self) -> dict[str, str]:
         return {}
 
+    @classmethod
+    def _own_options(cls) -> list[str]:
+        """Parameters of the class besides those of judges, for messages."""
+        import inspect
+
+        parameters = inspect.signature(cls.__init__).parameters
+        return [name for name in parameters if name not in ("self", "options")]
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
@@ -107,6 +134,9 @@ def _plain(value: Any) -> Any:
 
 
 def _read_result(name: str, line: Mapping[str, Any], questions: Mapping[str, str]) -> EvaluationResult:
+    comment = line.get("comment") or ""
+    if line.get("score") is None and comment.startswith(_UNKNOWN_FORMATS):
+        raise InputError(comment)
     metadata = dict(line.get("metadata") or {})
     if "steps" in line:
         metadata.update(_judged_metadata(name, line, questions))
@@ -167,7 +197,13 @@ def _node_name(node: str) -> str:
 
 
 class TrajectoryMatchEvaluator(Evaluator):
-    """Compares the tool calls of a run with those of a reference."""
+    """Compares the tool calls of a run with those of a reference.
+
+    >>> call = {"type": "function", "id": "1", "function": {"name": "search", "arguments": "{}"}}
+    >>> run = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    >>> TrajectoryMatchEvaluator(mode="unordered").evaluate(outputs=run, reference_outputs=run).score
+    1.0
+    """
 
     def __init__(
         self,
@@ -175,7 +211,9 @@ class TrajectoryMatchEvaluator(Evaluator):
         tool_args_match_mode: str = "exact",
         tool_args_match_overrides: Mapping[str, Any] | None = None,
     ) -> None:
-        overrides = None if tool_args_match_overrides is None else dict(tool_args_match_overrides)
+        overrides = None
+        if tool_args_match_overrides is not None:
+            overrides = take_mapping(tool_args_match_overrides, "tool_args_match_overrides")
         params = {
             "mode": mode,
             "tool_args_match_mode": tool_args_match_mode,
@@ -185,7 +223,13 @@ class TrajectoryMatchEvaluator(Evaluator):
 
 
 class ToolUseEvaluator(Evaluator):
-    """Tells whether a tool was called, perhaps with these arguments."""
+    """Tells whether a tool was called, perhaps with these arguments.
+
+    >>> call = {"type": "function", "id": "1", "function": {"name": "search", "arguments": '{"q": "a"}'}}
+    >>> run = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    >>> ToolUseEvaluator("search", {"q": "a"}).evaluate(outputs=run).score
+    1.0
+    """
 
     def __init__(
         self,
@@ -193,65 +237,102 @@ class ToolUseEvaluator(Evaluator):
         expected_args: Mapping[str, Any] | None = None,
         args_match_mode: str | None = None,
     ) -> None:
-        args = None if expected_args is None else dict(expected_args)
+        args = None if expected_args is None else take_mapping(expected_args, "expected_args")
         params = {"expected_tool": expected_tool, "expected_args": args, "args_match_mode": args_match_mode}
         super().__init__("tool_use", params)
 
 
 class ToolCallAccuracyEvaluator(Evaluator):
-    """The share of the reference's tool calls that the run made."""
+    """The share of the reference's tool calls that the run made.
+
+    >>> call = {"type": "function", "id": "1", "function": {"name": "search", "arguments": "{}"}}
+    >>> run = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    >>> ToolCallAccuracyEvaluator().evaluate(outputs=run, reference_outputs=run).score
+    1.0
+    """
 
     def __init__(self, args_match_mode: str = "exact") -> None:
         super().__init__("tool_call_accuracy", {"args_match_mode": args_match_mode})
 
 
 class GraphTrajectoryEvaluator(Evaluator):
-    """Compares the nodes that ran with those of a reference."""
+    """Compares the nodes that ran with those of a reference.
+
+    >>> GraphTrajectoryEvaluator().evaluate(outputs=3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    jurist.errors.InputError: this is not a trace in a known format: ...
+    """
 
     def __init__(self, mode: str = "strict") -> None:
         super().__init__("graph_trajectory", {"mode": mode})
 
 
 class ExactMatch(Evaluator):
-    """Tells whether the output is the reference."""
+    """Tells whether the output is the reference.
+
+    >>> ExactMatch(case_sensitive=False).evaluate(outputs="HI", reference_outputs="hi").score
+    1.0
+    """
 
     def __init__(self, case_sensitive: bool = True, strip: bool = True) -> None:
         super().__init__("exact_match", {"case_sensitive": case_sensitive, "strip": strip})
 
 
 class Contains(Evaluator):
-    """Tells whether a text is in the output; without `substring`, the reference."""
+    """Tells whether a text is in the output; without `substring`, the reference.
+
+    >>> Contains("error").evaluate(outputs="an Error").value
+    True
+    """
 
     def __init__(self, substring: str | None = None, case_sensitive: bool = False) -> None:
         super().__init__("contains", {"substring": substring, "case_sensitive": case_sensitive})
 
 
 class RegexMatch(Evaluator):
-    """Tells whether a pattern matches somewhere; `flags` are those of `re`."""
+    """Tells whether a pattern matches somewhere; `flags` are those of `re`.
+
+    >>> RegexMatch("^a.c$", re.IGNORECASE).evaluate(outputs="ABC").score
+    1.0
+    """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
+        if not isinstance(flags, int):
+            raise InputTypeError(f"`flags` is a `{type(flags).__name__}`; give flags of `re`")
         super().__init__("regex_match", {"pattern": pattern, "flags": int(flags)})
 
 
 class EditDistance(Evaluator):
-    """How near the output is to the reference: 1 - distance / length of the longer one."""
+    """How near the output is to the reference: 1 - distance / length of the longer one.
+
+    >>> EditDistance().evaluate(outputs="abcd", reference_outputs="abce").score
+    0.75
+    """
 
     def __init__(self) -> None:
         super().__init__("edit_distance", {})
 
 
 class JSONValid(Evaluator):
-    """Tells whether the output is JSON."""
+    """Tells whether the output is JSON.
+
+    >>> JSONValid().evaluate(outputs="{").score
+    0.0
+    """
 
     def __init__(self) -> None:
         super().__init__("json_valid", {})
 
 
 class JSONSchemaMatch(Evaluator):
-    """Tells whether the output is JSON of a schema."""
+    """Tells whether the output is JSON of a schema.
+
+    >>> JSONSchemaMatch({"type": "object", "required": ["a"]}).evaluate(outputs='{"a": 1}').score
+    1.0
+    """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        super().__init__("json_schema_match", {"schema": dict(schema)})
+        super().__init__("json_schema_match", {"schema": take_mapping(schema, "schema")})
 
 
 class EmbeddingDistance:
@@ -259,6 +340,11 @@ class EmbeddingDistance:
 
     With `embed_fn` (texts in, vectors out) nothing else is needed; otherwise embeddings come from the model that
     `model` names, as `jurist grade --check embedding_similarity` finds it.
+
+    >>> vectors = {"cat": [1.0, 0.0], "dog": [0.0, 1.0]}
+    >>> distance = EmbeddingDistance(embed_fn=lambda texts: [vectors[text] for text in texts])
+    >>> distance.evaluate(outputs="cat", reference_outputs="cat").score
+    1.0
     """
 
     name = "embedding_distance"
@@ -268,6 +354,8 @@ class EmbeddingDistance:
         embed_fn: Callable[[list[str]], Sequence[Sequence[float]]] | None = None,
         model: str | None = None,
     ) -> None:
+        if embed_fn is not None and not callable(embed_fn):
+            raise InputTypeError(f"`embed_fn` is a `{type(embed_fn).__name__}`; give a function")
         self._embed = embed_fn
         self._params = {} if model is None else {"model": model}
         self._evaluator = None if embed_fn else Evaluator("embedding_similarity", self._params)
@@ -295,11 +383,25 @@ class EmbeddingDistance:
 
     def _embed_texts(self, texts: list[str]) -> list[list[float]]:
         assert self._embed is not None
-        return [[float(value) for value in vector] for vector in self._embed(texts)]
+        try:
+            return [[float(value) for value in vector] for vector in self._embed(texts)]
+        except JuristError:
+            raise
+        except Exception as error:
+            raise EvaluatorError(f"`embed_fn` raised {_describe_exception(error)}") from error
+
+
+def _describe_exception(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 class LLMTrajectoryJudge(Evaluator):
-    """A judge grades a run without a reference: pass or fail, or with `continuous` a score from 0 to 1."""
+    """A judge grades a run without a reference: pass or fail, or with `continuous` a score from 0 to 1.
+
+    >>> judge = lambda messages: '{"reasoning": "short", "score": 0.75}'
+    >>> LLMTrajectoryJudge(judge, continuous=True).evaluate(inputs="Say hello.", outputs="Hello!").score
+    0.75
+    """
 
     def __init__(
         self,
@@ -312,19 +414,32 @@ class LLMTrajectoryJudge(Evaluator):
 
 
 class AgentAsJudgeEvaluator(Evaluator):
-    """A judge decides about each requirement, with evidence; the score is the share that is met."""
+    """A judge decides about each requirement, with evidence; the score is the share that is met.
+
+    >>> judge = lambda messages: '{"verdicts": [{"requirement": 1, "satisfied": true, "evidence": "Hello"}]}'
+    >>> AgentAsJudgeEvaluator(judge, ["It greets."]).evaluate(outputs="Hello!").score
+    1.0
+    """
 
     def __init__(self, config: JudgeConfig = None, requirements: Sequence[str] | None = None, **options: Any) -> None:
+        if requirements is not None and (isinstance(requirements, str) or not isinstance(requirements, Iterable)):
+            raise InputTypeError(f"`requirements` is a `{type(requirements).__name__}`; give a list of texts")
         given = None if requirements is None else list(requirements)
         super().__init__("agent_as_judge", {"requirements": given}, config, **options)
 
 
 class RubricDagEvaluator(Evaluator):
-    """A judge walks through a tree of questions to a leaf with a fixed score."""
+    """A judge walks through a tree of questions to a leaf with a fixed score.
+
+    >>> leaf = {"yes": {"score": 1.0, "label": "good"}, "no": {"score": 0.0, "label": "bad"}}
+    >>> dag = {"root": "a", "nodes": {"a": {"question": "Good?", "choices": ["yes", "no"], "branches": leaf}}}
+    >>> RubricDagEvaluator(lambda messages: '{"reasoning": "r", "choice": "yes"}', dag).evaluate(outputs="Hi").value
+    'good'
+    """
 
     def __init__(self, config: JudgeConfig, dag: Mapping[str, Any], **options: Any) -> None:
-        self._dag = dag
-        super().__init__("rubric_dag", {"dag": dict(dag)}, config, **options)
+        self._dag = take_mapping(dag, "dag")
+        super().__init__("rubric_dag", {"dag": dict(self._dag)}, config, **options)
 
     def _questions(self) -> dict[str, str]:
         nodes = self._dag.get("nodes", {})
@@ -470,14 +585,44 @@ class _FunctionEvaluator:
         return result
 
 
+class _OwnEvaluator:
+    """An evaluator of the caller; what it raises becomes an `EvaluatorError`. Its other attributes are its own."""
+
+    def __init__(self, evaluator: SupportsEvaluate) -> None:
+        self._evaluator = evaluator
+
+    def evaluate(self, **given: Any) -> EvaluationResult:
+        try:
+            return self._evaluator.evaluate(**given)
+        except JuristError:
+            raise
+        except Exception as error:
+            name = type(self._evaluator).__name__
+            raise EvaluatorError(f"the evaluator `{name}` raised {_describe_exception(error)}") from error
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_evaluator":
+            raise AttributeError(name)
+        return getattr(self._evaluator, name)
+
+    def __repr__(self) -> str:
+        return repr(self._evaluator)
+
+
 def _make_own_evaluator(make: Callable[..., Any], params: Mapping[str, Any]) -> SupportsEvaluate:
     import inspect
 
     if not inspect.isclass(make) and "outputs" in inspect.signature(make).parameters:
-        return _FunctionEvaluator(make, params)
+        return _OwnEvaluator(_FunctionEvaluator(make, params))
     build: Any = make
-    made: SupportsEvaluate = build(**params)
-    return made
+    try:
+        made: SupportsEvaluate = build(**params)
+    except JuristError:
+        raise
+    except Exception as error:
+        name = getattr(make, "__name__", type(make).__name__)
+        raise EvaluatorError(f"`{name}` raised {_describe_exception(error)}") from error
+    return _OwnEvaluator(made)
 
 
 def build_evaluator(
@@ -486,13 +631,16 @@ def build_evaluator(
     config: JudgeConfig = None,
 ) -> SupportsEvaluate:
     """An evaluator by name; `list_evaluators` lists them."""
-    given = dict(params or {})
+    given = {} if params is None else take_mapping(params, "params")
     if name in _OWN:
         return _make_own_evaluator(_OWN[name], given)
     config = given.pop("config", config)
     if name == "rubric_dag":
         return make_rubric_dag(config, **given)
     if name == EmbeddingDistance.name:
+        for key in given:
+            if key not in ("embed_fn", "model"):
+                raise unknown_option(key, name, ("embed_fn", "model"))
         return EmbeddingDistance(**given)
     if not any(entry["name"] == name for entry in json.loads(_native.list_evaluators())):
         declared = _find_own_evaluator(name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from jurist import _native
-from jurist.errors import InputError, translate_error
+from jurist.errors import InputError, InputTypeError, translate_error
 
 if TYPE_CHECKING:
     import asyncio
@@ -53,15 +53,43 @@ _CACHING = {"use": [], "refresh": ["--refresh"], "off": ["--no-cache"]}
 DEFAULT_CONCURRENCY = 32
 
 
-def ensure_known_options(options: Mapping[str, Any], where: str) -> None:
-    """Raise an error for an option that nothing knows."""
+#: The longest limit of a call, in seconds; about thirty years.
+_MAX_TIMEOUT = 1e9
+
+
+def ensure_known_options(options: Mapping[str, Any], where: str, others: Sequence[str] = ()) -> None:
+    """Raise an error for an option that nothing knows; `others` are parameters that are not options of judges."""
     for name in options:
         if name not in _KNOWN:
-            import difflib
+            raise unknown_option(name, where, [*others, *_KNOWN])
 
-            close = difflib.get_close_matches(name, _KNOWN, 1)
-            hint = f"did you mean `{close[0]}`?" if close else f"it knows {', '.join(_KNOWN)}"
-            raise InputError(f"{where} knows no `{name}`; {hint}")
+
+def unknown_option(name: str, where: str, known: Sequence[str]) -> InputError:
+    """The error for an option that nothing knows, with the one that was probably meant."""
+    import difflib
+
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean `{close[0]}`?" if close else f"it knows {', '.join(known)}"
+    return InputError(f"{where} knows no `{name}`; {hint}")
+
+
+def _ensure_numbers(options: JudgeOptions) -> None:
+    """Raise an error for numbers that the Rust part cannot take."""
+    for name in ("n", "concurrency"):
+        count = options.get(name)
+        if count is None:
+            continue
+        if not isinstance(count, int) or isinstance(count, bool):
+            raise InputTypeError(f"`{name}` is a `{type(count).__name__}`; give a whole number")
+        if not 1 <= count < 2**31:
+            raise InputError(f"`{name}` is {count}; give a number of at least 1")
+    timeout = options.get("timeout")
+    if timeout is not None:
+        if not isinstance(timeout, (int, float)) or isinstance(timeout, bool):
+            raise InputTypeError(f"`timeout` is a `{type(timeout).__name__}`; give a number of seconds")
+        # NaN is in no interval.
+        if not 0 < timeout <= _MAX_TIMEOUT:
+            raise InputError(f"`timeout` is {timeout}; give seconds, more than 0 and at most {_MAX_TIMEOUT:.0f}")
 
 
 class PreparedJudge:
@@ -71,6 +99,7 @@ class PreparedJudge:
         judge = options.get("judge")
         self._loop = loop
         self._own_loop: asyncio.AbstractEventLoop | None = None
+        self._process = os.getpid()
         self._lock = threading.Lock()
         judges: dict[str, Callable[[str], Any]] = {}
         if callable(judge):
@@ -80,14 +109,12 @@ class PreparedJudge:
         elif judge is None or isinstance(judge, str):
             named = judge
         else:
-            raise InputError(f"`judge` is a `{type(judge).__name__}`; give the name of a model or a function")
-        n = options.get("n")
-        if n is not None and n < 1:
-            raise InputError(f"`n` is {n}; a judge is asked at least once")
+            raise InputTypeError(f"`judge` is a `{type(judge).__name__}`; give the name of a model or a function")
+        _ensure_numbers(options)
         self.settings: _native.GradingSettings = {
             "flags": _build_flags(options, named),
             "judges": judges,
-            "n": n,
+            "n": options.get("n"),
             "timeout": options.get("timeout"),
             "session": None,
             "limits": options.get("limits"),
@@ -133,19 +160,42 @@ class PreparedJudge:
 
         if self._loop is not None:
             return self._loop
+        if self._process != os.getpid():
+            # After a fork nothing runs the loop of the parent, and a thread of the parent may have held the lock.
+            self._own_loop, self._lock, self._process = None, threading.Lock(), os.getpid()
         with self._lock:
             if self._own_loop is None:
                 self._own_loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=self._own_loop.run_forever, name="jurist-judge", daemon=True)
-                thread.start()
+                arguments = (self._own_loop,)
+                threading.Thread(target=_run_loop, args=arguments, name="jurist-judge", daemon=True).start()
             return self._own_loop
 
     def close(self) -> None:
-        """End the event loop, if there is one of our own."""
+        """End and close the event loop, if there is one of our own."""
+        if self._process != os.getpid():
+            return
         with self._lock:
             if self._own_loop is not None:
                 self._own_loop.call_soon_threadsafe(self._own_loop.stop)
                 self._own_loop = None
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop until it is stopped, cancel what still waits in it, and close it."""
+    import asyncio
+
+    async def cancel_waiting() -> None:
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await loop.shutdown_asyncgens()
+
+    try:
+        loop.run_forever()
+        loop.run_until_complete(cancel_waiting())
+    finally:
+        loop.close()
 
 
 def _extra_parameters(function: JudgeFunction) -> list[str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import glob
 import hashlib
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 _PROPERTY = "jurist"
 
 
+#: Endings of files that can be suites.
+_SUFFIXES = (".yaml", ".yml")
+
+
 class BrokenJudge(Exception):
     """A judge failed, so the test says nothing about the candidate."""
 
@@ -31,14 +38,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--jurist-judge", metavar="MODEL", help="the judge's model, in place of the one of files")
     group.addoption("--jurist-replay", metavar="PATH", help="answer calls from this recording, or folder of them")
     group.addoption("--jurist-record", metavar="FOLDER", help="write the calls of each test to a file in this folder")
-    group.addoption("--jurist-max-cost", metavar="DOLLARS", type=float, help="spend at most this much in each process")
+    group.addoption("--jurist-max-cost", metavar="DOLLARS", type=_read_dollars, help="spend at most this much, split evenly between the workers of xdist")
     group.addoption("--jurist-allow-commands", action="store_true", help="let suites start programs and Python code")
-    parser.addini("jurist_suites", "folders whose YAML files are suites of Jurist", type="args", default=[])
+    suites_help = "folders or patterns (evals/*.yaml) whose YAML files are suites of Jurist"
+    parser.addini("jurist_suites", suites_help, type="args", default=[])
+
+
+def _read_dollars(text: str) -> float:
+    try:
+        dollars = float(text)
+    except ValueError:
+        dollars = math.nan
+    if not 0 <= dollars < math.inf:
+        raise argparse.ArgumentTypeError(f"`{text}` is not an amount of dollars of at least 0")
+    return dollars
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_SESSION] = _Session(config)
+    # Workers of xdist would repeat the warning.
+    if not hasattr(config, "workerinput"):
+        _warn_about_suites(config)
     config.addinivalue_line("markers", "jurist_suite: a case of a suite of Jurist")
+
+
+def _warn_about_suites(config: pytest.Config) -> None:
+    for entry in config.getini("jurist_suites"):
+        if not any(_has_suites(path) for path in _list_matches(config, entry)):
+            text = f"`jurist_suites = {entry}` matches no YAML file in {config.rootpath}"
+            config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
+
+
+def _list_matches(config: pytest.Config, entry: str) -> list[pathlib.Path]:
+    """Files and folders of an entry of `jurist_suites`, which is a path or a pattern."""
+    return [pathlib.Path(path) for path in glob.glob(str(config.rootpath / entry), recursive=True)]
+
+
+def _has_suites(path: pathlib.Path) -> bool:
+    if path.is_file():
+        return path.suffix in _SUFFIXES
+    return any(file.suffix in _SUFFIXES for file in path.rglob("*.y*ml"))
 
 
 class _Session:
@@ -49,6 +88,11 @@ class _Session:
         self.replay: str | None = config.getoption("--jurist-replay")
         self.record: str | None = config.getoption("--jurist-record")
         self.max_cost: float | None = config.getoption("--jurist-max-cost")
+        worker: Mapping[str, Any] | None = getattr(config, "workerinput", None)
+        if self.max_cost is not None and worker is not None:
+            # Workers of xdist do not know what others spent, so each has its part.
+            self.max_cost /= worker["workercount"]
+        self.suites = [path for entry in config.getini("jurist_suites") for path in _list_matches(config, entry)]
         self.allow_commands = bool(config.getoption("--jurist-allow-commands"))
         self.spent = 0.0
 
@@ -126,9 +170,8 @@ def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> Su
     name = file_path.name
     if name.startswith("test_") and name.endswith((".jurist.yaml", ".jurist.yml")):
         return SuiteFile.from_parent(parent, path=file_path)
-    folders: list[str] = parent.config.getini("jurist_suites")
-    inside = any(file_path.is_relative_to(parent.config.rootpath / folder) for folder in folders)
-    if inside and file_path.suffix in (".yaml", ".yml"):
+    is_named = any(file_path.is_relative_to(path) for path in parent.config.stash[_SESSION].suites)
+    if is_named and file_path.suffix in _SUFFIXES:
         return SuiteFile.from_parent(parent, path=file_path)
     return None
 
@@ -149,12 +192,16 @@ class SuiteFile(pytest.File):
             item = SuiteCase.from_parent(self, name=case["name"])
             item.add_marker("jurist_suite")
             for tag in case.get("tags") or []:
-                item.add_marker(_marker_name(str(tag)))
+                marker = _marker_name(str(tag))
+                # With `--strict-markers`, only known markers may be used.
+                self.config.addinivalue_line("markers", f"{marker}: a tag of a suite of Jurist")
+                item.add_marker(marker)
             yield item
 
 
 def _marker_name(tag: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in tag)
+    """A tag as the name of a marker, which cannot begin with an underscore."""
+    return "".join(letter if letter.isalnum() else "_" for letter in tag).lstrip("_") or "tag"
 
 
 class FailedCase(Exception):
@@ -167,7 +214,7 @@ class SuiteCase(pytest.Item):
     def runtest(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "run.json"
-            flags = [f"--reporter=json={report}", f"--filter={self.name}", *self._flags()]
+            flags = [f"--reporter=json={report}", f"--only={self.name}", *self._flags()]
             done = _run_jurist("eval", str(self.path), "--quiet", *flags)
             if not report.exists():
                 raise BrokenJudge(done.stderr or done.stdout)
@@ -182,13 +229,16 @@ class SuiteCase(pytest.Item):
         return [*allowed, *(f"--{name.replace('_', '-')}={value}" for name, value in options.items())]
 
     def _is_own(self, case: Mapping[str, Any]) -> bool:
+        # `--only` takes whole names. It also takes those that a template makes, so others have to be left out.
         name = str(case["case"])
-        return name == self.name or name.startswith((f"{self.name} ", f"{self.name}[", f"{self.name}/"))
+        return name == self.name or name.startswith(f"{self.name} [") or "{{" in self.name
 
     def _judge(self, cases: list[dict[str, Any]]) -> None:
+        from jurist.results import read_cost
+
         session = self.config.stash[_SESSION]
         for case in cases:
-            cost = (case.get("spend") or {}).get("cost")
+            cost = read_cost(case.get("spend"))
             session.spent += cost or 0.0
             _note_result(self, _case_status(case), cost)
         texts = {status: [_describe_case(case) for case in cases if _case_status(case) == status]
@@ -228,11 +278,25 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         outcome.get_result().user_properties.append((_PROPERTY, "broken"))
 
 
+def _is_broken(report: Any) -> bool:
+    properties = [tuple(one) for one in getattr(report, "user_properties", [])]
+    return bool(getattr(report, "failed", False)) and (_PROPERTY, "broken") in properties
+
+
 def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
     """A judge that failed is an error of the test, not a failure of what it tests."""
-    if report.failed and (_PROPERTY, "broken") in [tuple(one) for one in getattr(report, "user_properties", [])]:
-        return "error", "E", "ERROR"
-    return None
+    return ("error", "E", "ERROR") if _is_broken(report) else None
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_logreport(report: Any) -> Iterator[None]:
+    """JUnit's file has an `<error>` only for what fails before or after the call of a test."""
+    is_broken = report.when == "call" and _is_broken(report)
+    if is_broken:
+        report.when = "setup"
+    yield
+    if is_broken:
+        report.when = "call"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -240,7 +304,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     seen: set[str] = set()
     for reports in terminalreporter.stats.values():
         for report in reports:
-            if getattr(report, "when", None) == "call" and report.nodeid not in seen:
+            # A worker of xdist sends a broken judge as it is written to JUnit's file.
+            is_call = getattr(report, "when", None) == "call" or _is_broken(report)
+            if is_call and report.nodeid not in seen:
                 seen.add(report.nodeid)
                 own = [value for name, value in report.user_properties if name == _PROPERTY and value != "broken"]
                 results.extend(json.loads(value) for value in own)

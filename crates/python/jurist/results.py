@@ -93,7 +93,15 @@ def _read_evidence(data: Mapping[str, Any]) -> Evidence:
 
 
 class Verdict:
-    """What the rubric says about one candidate."""
+    """What the rubric says about one candidate.
+
+    >>> from jurist import Rubric, criterion
+    >>> verdict = Rubric.build(criterion("short", check={"type": "length", "max": 10})).grade("Paris", id="one")
+    >>> verdict
+    <Verdict 'one': pass, score=1.000>
+    >>> verdict.grade("short").value, verdict.cost, verdict.error
+    (5, 0.0, None)
+    """
 
     def __init__(self, line: str, record: Mapping[str, Any] | None = None) -> None:
         self._line = line
@@ -158,15 +166,7 @@ class Verdict:
     @property
     def cost(self) -> float | None:
         """Dollars that were paid; None where the price is not known."""
-        spend = self._data.get("spend")
-        if not spend:
-            return 0.0
-        if spend.get("from_cache"):
-            return 0.0
-        cost = spend.get("cost")
-        if cost is None and not spend.get("tokens_in") and not spend.get("tokens_out"):
-            return 0.0
-        return None if cost is None else float(cost)
+        return read_cost(self._data.get("spend"))
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as the command prints it, as a dict of its own."""
@@ -201,6 +201,20 @@ class Verdict:
         return (Verdict, (self._line, self._record))
 
 
+def read_cost(spend: Mapping[str, Any] | None) -> float | None:
+    """Dollars of a `spend` of the command: 0 where no model was asked, None where a price is not known.
+
+    >>> read_cost({"tokens_in": 0, "tokens_out": 0}), read_cost({"tokens_in": 9, "tokens_out": 1})
+    (0.0, None)
+    """
+    if not spend or spend.get("from_cache"):
+        return 0.0
+    cost = spend.get("cost")
+    if cost is None and not spend.get("tokens_in") and not spend.get("tokens_out"):
+        return 0.0
+    return None if cost is None else float(cost)
+
+
 def _explain(grade: Grade) -> str:
     outcome = grade.data.get("outcome") or {}
     said = outcome.get("detail") or grade.reason or grade.status
@@ -208,7 +222,16 @@ def _explain(grade: Grade) -> str:
 
 
 class Verdicts(Sequence[Verdict]):
-    """Verdicts of many rows, in the order of the rows."""
+    """Verdicts of many rows, in the order of the rows.
+
+    >>> from jurist import Rubric, criterion
+    >>> rubric = Rubric.build(criterion("short", check={"type": "length", "max": 10}))
+    >>> verdicts = rubric.grade_many([{"id": 1, "output": "Paris"}, {"id": 2, "output": "Paris, France"}])
+    >>> verdicts, verdicts.pass_rate
+    (<Verdicts: 1 pass, 1 fail>, 0.5)
+    >>> verdicts.to_rows()[0]["short.score"]
+    1.0
+    """
 
     def __init__(self, verdicts: Sequence[Verdict], cost: float | None = 0.0, requests: int = 0) -> None:
         self._verdicts = list(verdicts)

@@ -9,10 +9,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jurist.errors import InputError, JuristError
-from jurist.judging import JudgeOptions, PreparedJudge, ensure_known_options
-from jurist.results import Verdict
+from jurist.errors import InputError, InputTypeError, JuristError
+from jurist.judging import JudgeOptions, PreparedJudge, ensure_known_options, unknown_option
+from jurist.results import Verdict, Verdicts
 from jurist.rubric import Grader, Rubric, take_rubric
+from jurist.tables import to_plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,8 +31,20 @@ _SLOW_CHECKS = ("script", "python", "javascript", "webhook", "similar", "embeddi
 _MAX_THREADS = 64
 
 
+#: Further arguments that verl gives to every function.
+_VERL_EXTRAS = ("reward_router_address", "reward_model_tokenizer")
+
+#: Parameters of `compute_score`, for one completion and for a batch.
+_VERL_NAMES = ("data_source", "solution_str", "ground_truth", "extra_info")
+_VERL_BATCH_NAMES = ("data_sources", "solution_strs", "ground_truths", "extra_infos")
+
+
 class RewardError(JuristError):
     """There is no reward, because a judge failed or was not asked."""
+
+
+class RewardAbort(BaseException):
+    """There is no reward, and the caller would take every `Exception` for a reward of 0, so this is not one."""
 
 
 class Reward:
@@ -70,10 +83,13 @@ class Reward:
         """TRL's signature: lists of prompts and completions, and the columns of the data set as further lists."""
         if completions is None:
             raise InputError("`completions` is missing")
+        completions = _take_list(completions, "completions")
         n_rows = len(completions)
-        if prompts is not None and len(prompts) != n_rows:
-            raise InputError(f"there are {len(prompts)} prompts for {n_rows} completions")
-        lists = {name: value for name, value in columns.items() if _is_column(value, n_rows)}
+        if prompts is not None:
+            prompts = _take_list(prompts, "prompts")
+            if len(prompts) != n_rows:
+                raise InputError(f"there are {len(prompts)} prompts for {n_rows} completions")
+        lists = _read_columns(columns, n_rows)
         rows = [
             self._build_row(
                 None if prompts is None else prompts[index],
@@ -122,12 +138,12 @@ class Reward:
             indices = by_rubric[key]
             graders = self._graders(key, rows[indices[0]].rubric)
             if graders.gates is not None:
-                gated = graders.gates.grade_many([rows[index].record for index in indices])
+                gated = _grade_records(graders.gates, [rows[index].record for index in indices])
                 for index, verdict in zip(indices, gated, strict=True):
                     verdicts[index] = verdict
                 open_rows = zip(indices, gated, strict=True)
                 indices = [index for index, verdict in open_rows if not verdict.failed_gates]
-            graded = graders.all_criteria.grade_many([rows[index].record for index in indices])
+            graded = _grade_records(graders.all_criteria, [rows[index].record for index in indices])
             for index, verdict in zip(indices, graded, strict=True):
                 verdicts[index] = verdict
 
@@ -187,6 +203,11 @@ class Reward:
         return {name: [_criterion_score(verdict, name) for verdict in self.last_verdicts] for name in names}
 
     @property
+    def rubric_version(self) -> str | None:
+        """The version of the rubric; None where each row has its own."""
+        return None if self._rubric is None else self._rubric.version
+
+    @property
     def cost(self) -> float | None:
         """Dollars of everything that was graded; None where a price is not known."""
         # All graders share their calls, so each knows the cost of all.
@@ -207,35 +228,135 @@ class Reward:
     def compute_score(
         self,
         data_source: Any = None,
-        solution_str: str = "",
+        solution_str: str | None = None,
         ground_truth: Any = None,
         extra_info: Mapping[str, Any] | None = None,
-        **_: Any,
-    ) -> float:
-        """verl's signature. verl has no value for "unknown", so a judge that failed raises `RewardError`."""
-        columns = dict(extra_info or {})
+        **others: Any,
+    ) -> float | list[float]:
+        """verl's signature: one completion gives a number; the plural arguments of its batch manager give a list.
+
+        verl has no value for "unknown", so a judge that failed raises `RewardError`.
+
+        >>> exact = reward({"criteria": [{"name": "same", "check": {"type": "exact_match"}}]})
+        >>> exact.compute_score("math", "42", "42")
+        1.0
+        >>> exact.compute_score(solution_strs=["42", "41"], ground_truths=["42", "42"])
+        [1.0, 0.0]
+        """
+        for name in others:
+            if name not in (*_VERL_BATCH_NAMES, *_VERL_EXTRAS):
+                raise unknown_option(name, "compute_score()", [*_VERL_NAMES, *_VERL_BATCH_NAMES, *_VERL_EXTRAS])
+        if any(name in others for name in _VERL_BATCH_NAMES):
+            if any(given is not None for given in (data_source, solution_str, ground_truth, extra_info)):
+                raise InputError("give arguments for one completion or for a batch, not both")
+            return self._compute_scores({name: others.get(name) for name in _VERL_BATCH_NAMES})
+        if solution_str is None:
+            raise InputError("`solution_str` is missing")
+        columns = _read_extra_info(extra_info)
         prompt = columns.pop("prompt", columns.pop("question", None))
         return self.score_one(solution_str, prompt, **{**columns, "ground_truth": ground_truth})
 
+    def _compute_scores(self, batch: Mapping[str, Any]) -> list[float]:
+        """Rewards of a batch as verl gives it."""
+        if batch["solution_strs"] is None:
+            raise InputError("`solution_strs` is missing")
+        completions = _take_list(batch["solution_strs"], "solution_strs")
+        n_rows = len(completions)
+        given = {name: value for name, value in batch.items() if value is not None}
+        lists = _read_columns(given, n_rows)
+        for name in given:
+            if name not in lists:
+                raise InputTypeError(f"`{name}` is a `{type(given[name]).__name__}`; give a list")
+        rows: list[_RewardRow] = []
+        for index, completion in enumerate(completions):
+            columns = _read_extra_info(lists["extra_infos"][index]) if "extra_infos" in lists else {}
+            if "ground_truths" in lists:
+                columns["ground_truth"] = lists["ground_truths"][index]
+            prompt = columns.pop("prompt", columns.pop("question", None))
+            rows.append(self._build_row(prompt, completion, columns))
+        return self._require_rewards(self._grade(rows))
+
+    def _require_rewards(self, rewards: Sequence[float | None]) -> list[float]:
+        """The rewards, all of which are numbers; raises `RewardError` where one is missing."""
+        missing = [index for index, one in enumerate(rewards) if one is None]
+        if missing:
+            verdict = self.last_verdicts[missing[0]]
+            why = None if verdict is None else verdict.error
+            raise RewardError(f"no reward for {len(missing)} of {len(rewards)} completions: {why}")
+        return [one for one in rewards if one is not None]
+
     def as_verifiers(self, *, group: bool = False) -> Callable[..., Any]:
-        """A function for `verifiers.Rubric(funcs=[…])`; with `group`, one that scores a group of rollouts at once."""
+        """A function for `verifiers.Rubric(funcs=[…])` of verifiers 0.1; with `group`, one for a group of rollouts.
+
+        That class makes every `Exception` a reward of 0. So where there is no reward, `RewardAbort` ends the run; it
+        is no `Exception`. `info` may be a mapping or JSON, and its keys are columns, such as `rubric_column`.
+        """
         import asyncio
 
         async def jurist_reward(completion: Any, prompt: Any = None, answer: Any = None, info: Any = None) -> float:
-            columns = {**(info or {}), "answer": answer}
-            return await asyncio.to_thread(self.score_one, completion, prompt, **columns)
+            def score() -> float:
+                return self.score_one(completion, prompt, **{**_read_extra_info(info), "answer": answer})
 
-        async def jurist_group_reward(completions: list[Any], prompts: list[Any], answers: list[Any]) -> list[float]:
-            rewards = await asyncio.to_thread(lambda: self(prompts, completions, answer=answers))
-            if any(reward is None for reward in rewards):
-                raise RewardError("no reward for a rollout of this group: a judge failed")
-            return [reward for reward in rewards if reward is not None]
+            return await asyncio.to_thread(_abort_without_reward, score)
+
+        async def jurist_group_reward(
+            completions: list[Any],
+            prompts: list[Any] | None = None,
+            answers: list[Any] | None = None,
+            infos: list[Any] | None = None,
+            info: Any = None,
+        ) -> list[float]:
+            def score() -> list[float]:
+                n_rows = len(completions)
+                shared = [info] * n_rows if infos is None else infos
+                for name, listed in (("prompts", prompts), ("answers", answers), ("infos", shared)):
+                    if listed is not None and len(listed) != n_rows:
+                        raise InputError(f"`{name}` has {len(listed)} values for {n_rows} completions")
+                rows: list[_RewardRow] = []
+                for index in range(n_rows):
+                    columns = _read_extra_info(shared[index])
+                    if answers is not None:
+                        columns["answer"] = answers[index]
+                    prompt = None if prompts is None else prompts[index]
+                    rows.append(self._build_row(prompt, completions[index], columns))
+                return self._require_rewards(self._grade(rows))
+
+            return await asyncio.to_thread(_abort_without_reward, score)
 
         return jurist_group_reward if group else jurist_reward
 
     def as_openenv(self) -> OpenEnvRubric:
-        """A rubric for OpenEnv environments: called with an action and an observation."""
-        return OpenEnvRubric(self)
+        """A rubric for OpenEnv environments: called with an action and an observation.
+
+        If the package `openenv` is installed, it is an object of OpenEnv's own class as well.
+        """
+        try:
+            from openenv.core.rubrics import Rubric as OpenEnvBase
+        except ImportError:
+            return OpenEnvRubric(self)
+        made: OpenEnvRubric = _make_openenv_class(OpenEnvBase)(self)
+        return made
+
+
+def _abort_without_reward(score: Callable[[], Any]) -> Any:
+    """What a function gives; anything that it raises is raised as one that `except Exception` does not catch."""
+    try:
+        return score()
+    except Exception as error:
+        raise RewardAbort(str(error)) from error
+
+
+def _make_openenv_class(base: Any) -> Any:
+    """Our rubric as a subclass of OpenEnv's, which calls hooks and keeps the score."""
+
+    class JuristOpenEnvRubric(OpenEnvRubric, base):  # type: ignore[misc]
+        __call__ = base.__call__
+
+        def __init__(self, reward: Reward) -> None:
+            base.__init__(self)
+            OpenEnvRubric.__init__(self, reward)
+
+    return JuristOpenEnvRubric
 
 
 class OpenEnvRubric:
@@ -244,6 +365,20 @@ class OpenEnvRubric:
     def __init__(self, reward: Reward) -> None:
         self._reward = reward
         self.last_score: float | None = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The version of the rubric, by which a checkpoint is compared."""
+        return {"rubric_version": self._reward.rubric_version}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Raise an error where a checkpoint was made with another rubric."""
+        stored = state.get("rubric_version")
+        if stored is not None and stored != self._reward.rubric_version:
+            raise InputError(f"the checkpoint has rubric {stored[:12]}, which is another one")
+
+    def reset(self) -> None:
+        """Forget the last score."""
+        self.last_score = None
 
     def forward(self, action: Any, observation: Any) -> float:
         self.last_score = self._reward.score_one(_text_of(action), _text_of(observation))
@@ -304,8 +439,15 @@ def reward(
     `rubric_column` names a column that holds a rubric for each row. `columns` gives fields of records the names that
     the data have for them; without it, `reference` is looked for under its usual names. Completions with more than
     `max_chars` characters, or of which more than the share `max_repetition` repeats itself, get 0 without a judge.
+
+    >>> short = reward({"criteria": [{"name": "short", "check": {"type": "length", "max": 10}}]})
+    >>> short(prompts=["Capital of France?"] * 2, completions=["Paris", "It is the city of Paris"])
+    [1.0, 0.0]
+    >>> short.criterion_scores()
+    {'short': [1.0, 0.0]}
     """
-    ensure_known_options(options, "reward()")
+    own = ("rubric_column", "columns", "extra_columns", "max_chars", "max_repetition")
+    ensure_known_options(options, "reward()", own)
     if (rubric is None) == (rubric_column is None):
         raise InputError("give either `rubric` or `rubric_column`")
     taken = None if rubric is None else take_rubric(rubric)
@@ -337,23 +479,81 @@ def _rubric_key(rubric: Any) -> str:
     return rubric if isinstance(rubric, str) else json.dumps(rubric, sort_keys=True, default=str)
 
 
-def _is_column(value: Any, n_rows: int) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == n_rows
+def _grade_records(grader: Grader, records: list[dict[str, Any]]) -> Verdicts:
+    return grader.grade_rows(records, "completions", False, None)
+
+
+def _read_columns(values: Mapping[str, Any], n_rows: int) -> dict[str, list[Any]]:
+    """Those values that are columns, as lists; a column of another length is an error."""
+    lists = {name: _read_list(value) for name, value in values.items()}
+    found = {name: value for name, value in lists.items() if value is not None}
+    for name, value in found.items():
+        if len(value) != n_rows:
+            raise InputError(f"the column `{name}` has {len(value)} values for {n_rows} completions")
+    return found
+
+
+def _read_list(value: Any) -> list[Any] | None:
+    """Any sized sequence that is no text, such as an array or a column of a table, as a list."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    is_text = isinstance(value, (str, bytes, bytearray, Mapping, type))
+    if is_text or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+        return None
+    plain = to_plain(value)
+    return list(plain) if isinstance(plain, (list, tuple, Sequence)) else None
+
+
+def _take_list(value: Any, name: str) -> list[Any]:
+    listed = _read_list(value)
+    if listed is None:
+        raise InputTypeError(f"`{name}` is a `{type(value).__name__}`; give a list with one value for each row")
+    return listed
+
+
+def _read_extra_info(info: Any) -> dict[str, Any]:
+    """Further columns of a row: a mapping, or one as JSON."""
+    if isinstance(info, str) and info:
+        try:
+            info = json.loads(info)
+        except ValueError as error:
+            raise InputError(f"the information on a row is not JSON: {error}") from error
+    if info is None or info == "":
+        return {}
+    if not isinstance(info, Mapping):
+        raise InputTypeError(f"the information on a row is a `{type(info).__name__}`; give a mapping or JSON")
+    return dict(info)
+
+
+def _read_messages(value: Any, name: str) -> list[dict[str, Any]]:
+    """Messages as dicts; those of other libraries are objects with `model_dump`."""
+    listed = [value] if isinstance(value, Mapping) else _read_list(value)
+    if listed is None:
+        raise InputTypeError(f"a {name} is a `{type(value).__name__}`; give a text or a list of messages")
+    messages: list[dict[str, Any]] = []
+    for message in listed:
+        dump = getattr(message, "model_dump", None)
+        plain = message if dump is None else dump(exclude_none=True)
+        if not isinstance(plain, Mapping):
+            raise InputTypeError(f"a message of a {name} is a `{type(message).__name__}`; give a mapping")
+        messages.append(dict(plain))
+    return messages
 
 
 def _read_prompt(prompt: Any) -> Any:
     """The last message of the user, or a text as it is."""
-    if isinstance(prompt, Sequence) and not isinstance(prompt, str):
-        users = [message for message in prompt if message.get("role") == "user"]
-        return users[-1]["content"] if users else json.dumps(prompt)
-    return prompt
+    if isinstance(prompt, str):
+        return prompt
+    messages = _read_messages(prompt, "prompt")
+    users = [message for message in messages if message.get("role") == "user"]
+    return users[-1].get("content") if users else json.dumps(messages, default=str)
 
 
 def _read_completion(completion: Any) -> dict[str, Any]:
     """A text, one message, or a run of several messages with their tool calls."""
     if isinstance(completion, str):
         return {"output": completion}
-    messages = list(completion)
+    messages = _read_messages(completion, "completion")
     if len(messages) == 1 and isinstance(messages[0].get("content"), str) and not messages[0].get("tool_calls"):
         return {"output": messages[0]["content"]}
     return {"output": messages}
@@ -367,4 +567,4 @@ def _text_of(value: Any) -> Any:
     return value if isinstance(value, str) else str(value)
 
 
-__all__ = ["OpenEnvRubric", "Reward", "RewardError", "measure_repetition", "reward"]
+__all__ = ["OpenEnvRubric", "Reward", "RewardAbort", "RewardError", "measure_repetition", "reward"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from jurist import _native, tables
-from jurist.errors import InputError, Interrupted, JuristError, translate_error
+from jurist.errors import InputError, InputTypeError, Interrupted, JuristError, translate_error
 from jurist.judging import DEFAULT_CONCURRENCY, JudgeOptions, PreparedJudge, ensure_known_options
 from jurist.results import Verdict, Verdicts
 
@@ -104,12 +104,16 @@ class Rubric:
         allow_outside: bool = False,
     ) -> Rubric:
         """Read a rubric or suite of any dialect; `name` says which rubric, where the file holds several."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise InputTypeError(f"`path` is a `{type(path).__name__}`; give the path of a file")
         flags = _loading_flags(dialect, allow_outside)
         return cls._read(_RubricSource(os.path.abspath(path), None, name, flags), os.fspath(path))
 
     @classmethod
     def from_yaml(cls, text: str, name: str | None = None, *, dialect: str | None = None) -> Rubric:
         """Read a rubric or suite from a text, YAML or JSON."""
+        if not isinstance(text, str):
+            raise InputTypeError(f"`text` is a `{type(text).__name__}`; give YAML or JSON as a text")
         flags = _loading_flags(dialect, False)
         return cls._read(_RubricSource("<text>", text, name, flags))
 
@@ -142,6 +146,8 @@ class Rubric:
             rubric = cls(source.read(path), source)
         except _native.NativeError as error:
             raise translate_error(error) from None
+        except TypeError as error:
+            raise InputTypeError(str(error)) from error
         for found in json.loads(rubric._native.warnings):
             text = f"{found['file']}:{found['line']}: {found['message']}"
             warnings.warn(text, JuristWarning, stacklevel=3)
@@ -207,10 +213,17 @@ class Rubric:
 
         `columns` gives a field the name that the rows have for it, such as `{"output": "answer"}`. A row that cannot
         be read has the status `error`, and says why. On Ctrl-C, `Interrupted` holds what was graded until then.
+        A table without rows gives a `JuristWarning`.
+
+        >>> rubric = Rubric.build(criterion("short", check={"type": "length", "max": 10}))
+        >>> rows = [{"answer": "Paris"}, {"answer": "Paris is the capital of France"}]
+        >>> [verdict.status for verdict in rubric.grade_many(rows, columns={"output": "answer"})]
+        ['pass', 'fail']
         """
-        ensure_known_options(options, "grade_many()")
+        ensure_known_options(options, "grade_many()", ("columns", "progress"))
+        listed = _warn_if_empty(tables.read_rows(rows, columns))
         with self.prepare_grader(PreparedJudge(options), options) as grader:
-            return grader.grade_many(rows, columns=columns, progress=progress)
+            return grader.grade_rows(listed, "rows", progress, None)
 
     async def agrade_many(
         self,
@@ -221,8 +234,8 @@ class Rubric:
         **options: Unpack[JudgeOptions],
     ) -> Verdicts:
         """The same as `grade_many`, for asynchronous programs."""
-        ensure_known_options(options, "agrade_many()")
-        return await self._agrade_rows(tables.read_rows(rows, columns), options, progress)
+        ensure_known_options(options, "agrade_many()", ("columns", "progress"))
+        return await self._agrade_rows(_warn_if_empty(tables.read_rows(rows, columns)), options, progress)
 
     async def _agrade_rows(
         self,
@@ -333,7 +346,9 @@ class Grader:
         progress: bool | ProgressFunction,
         stop: _native.InterruptSignal | None,
     ) -> Verdicts:
-        report = _ProgressLine(len(rows)) if progress is True else progress or None
+        if not (isinstance(progress, bool) or progress is None or callable(progress)):
+            raise InputTypeError(f"`progress` is a `{type(progress).__name__}`; give True, False or a function")
+        report = _ProgressLine() if progress is True else progress or None
         told = None if report is None else (lambda n_done: report(n_done, len(rows)))
         graded = self._run(rows, label, told, stop)
         if report is not None:
@@ -397,21 +412,30 @@ class Grader:
         self.close()
 
 
-class _ProgressLine:
-    """Says on a terminal how far the work is."""
+def _warn_if_empty(rows: list[Any]) -> list[Any]:
+    """The same rows; a table without rows is probably a mistake."""
+    if not rows:
+        warnings.warn("no records: the table has no rows", JuristWarning, stacklevel=3)
+    return rows
 
-    def __init__(self, total: int) -> None:
+
+class _ProgressLine:
+    """Says on a terminal or in a notebook how far the work is."""
+
+    def __init__(self) -> None:
         self._shown = -1
-        self._is_terminal = sys.stderr.isatty()
+        # A notebook is no terminal, but shows a line that is written again as one line.
+        is_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+        self._is_shown = is_notebook or sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
-        if self._is_terminal and done != self._shown:
+        if self._is_shown and done != self._shown:
             self._shown = done
             sys.stderr.write(f"\r{done} of {total} graded")
             sys.stderr.flush()
 
     def close(self) -> None:
-        if self._is_terminal:
+        if self._is_shown:
             sys.stderr.write("\n")
 
 
@@ -422,6 +446,8 @@ def _loading_flags(dialect: str | None, allow_outside: bool) -> list[str]:
 
 def take_rubric(rubric: Rubric | str | os.PathLike[str] | Mapping[str, Any]) -> Rubric:
     """A rubric, the path of one, or one as a mapping."""
+    if not isinstance(rubric, (Rubric, Mapping, str, os.PathLike)):
+        raise InputTypeError(f"a rubric is a `Rubric`, a path, a text or a mapping, not a `{type(rubric).__name__}`")
     if isinstance(rubric, Rubric):
         return rubric
     if isinstance(rubric, Mapping):

@@ -1,7 +1,8 @@
 """Statistics of grades: agreement, corrected estimates, comparisons, power, ranking.
 
 Every function gives what `jurist stats compute` prints, as a dict. Arrays may be lists, NumPy arrays or columns of
-tables. What cannot be computed from the data raises `Undefined`, and is never a number.
+tables (pandas, Polars, Arrow); a whole table is a list of its columns. What cannot be computed from the data raises
+`Undefined`, and is never a number.
 
 >>> cohen_kappa(["a", "b", "a"], ["a", "b", "a"])["kappa"]
 1.0
@@ -15,6 +16,7 @@ from typing import Any
 
 from jurist import _native
 from jurist.errors import InputError, JuristError
+from jurist.tables import to_plain
 
 
 class Undefined(JuristError, ArithmeticError):
@@ -29,7 +31,11 @@ def compute(name: str, *args: Any, **inputs: Any) -> Any:
     """
     if args and inputs:
         raise InputError("give arguments by name or by position, not both")
-    problem: dict[str, Any] = {"fn": name, "args": list(args)} if args else {"family": name, "input": inputs}
+    problem: dict[str, Any]
+    if args:
+        problem = {"fn": name, "args": [to_plain(value) for value in args]}
+    else:
+        problem = {"family": name, "input": {key: to_plain(value) for key, value in inputs.items()}}
     try:
         answer = json.loads(_native.solve_statistics_problem(problem))
     except (TypeError, ValueError) as error:

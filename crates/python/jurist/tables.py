@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jurist.errors import InputError, missing_package
+from jurist.errors import InputError, InputTypeError, missing_package
 
 if TYPE_CHECKING:
     import datasets
@@ -24,11 +24,15 @@ ADDED_COLUMNS = {"status": str, "score": float, "cost": float, "error": str, "ve
 
 
 def read_rows(rows: Any, columns: Mapping[str, str] | None) -> list[Any]:
-    """Rows of any table as dicts. `columns` gives fields the names that the rows have for them."""
+    """Rows of any table as dicts. `columns` gives fields the names that the rows have for them.
+
+    >>> read_rows([{"id": 1, "answer": "Paris"}], {"output": "answer"})
+    [{'id': 1, 'output': 'Paris'}]
+    """
     if isinstance(rows, list):
         return _rename_rows(_ensure_rows(rows), columns)
-    if isinstance(rows, (str, bytes, Mapping)):
-        raise InputError(_describe_wrong_rows(rows))
+    if isinstance(rows, (str, bytes, Mapping)) or _is_column(rows):
+        raise InputTypeError(_describe_wrong_rows(rows))
     table = _find_arrow_table(rows)
     if table is not None:
         # Columns are renamed before they become rows, so that no row is made twice.
@@ -42,8 +46,47 @@ def read_rows(rows: Any, columns: Mapping[str, str] | None) -> list[Any]:
     elif isinstance(rows, Iterable):
         listed = _ensure_rows(list(rows))
     else:
-        raise InputError(_describe_wrong_rows(rows))
+        raise InputTypeError(_describe_wrong_rows(rows))
     return _rename_rows(listed, columns)
+
+
+def _is_column(value: Any) -> bool:
+    """Whether this is one column of a table: a Series of pandas or Polars, or an Arrow array."""
+    package = type(value).__module__.partition(".")[0]
+    if package in ("pandas", "polars"):
+        return not hasattr(type(value), "columns")
+    return package == "pyarrow" and hasattr(value, "to_pylist") and not hasattr(value, "schema")
+
+
+def to_plain(value: Any) -> Any:
+    """A column of a table or an array as a list, and a table as the list of its columns; anything else as it is.
+
+    >>> import array
+    >>> to_plain(array.array("d", [1.0, 0.5])), to_plain("text")
+    ([1.0, 0.5], 'text')
+    """
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item) for item in value]
+    if isinstance(value, (str, bytes, int, float, Mapping)):
+        return value
+    package = type(value).__module__.partition(".")[0]
+    if package == "pandas" and hasattr(type(value), "columns"):
+        return [to_plain(value.iloc[:, index]) for index in range(value.shape[1])]
+    if package == "polars" and hasattr(type(value), "columns"):
+        frame = value.collect() if hasattr(value, "collect") else value
+        return [column.to_list() for column in frame.get_columns()]
+    if package == "pyarrow" and hasattr(value, "schema") and hasattr(value, "columns"):
+        return [column.to_pylist() for column in value.columns]
+    for name in ("tolist", "to_list", "to_pylist"):
+        method = getattr(value, name, None)
+        if callable(method) and not isinstance(value, type):
+            listed = method()
+            return [_none_if_missing(item) for item in listed] if isinstance(listed, list) else listed
+    return value
+
+
+def _none_if_missing(value: Any) -> Any:
+    return None if type(value).__name__ in ("NAType", "NaTType") else value
 
 
 def _describe_wrong_rows(rows: Any) -> str:
@@ -144,6 +187,7 @@ def _list_types(rows: list[dict[str, Any]]) -> dict[str, type]:
 
 
 def to_pandas(rows: list[dict[str, Any]]) -> pandas.DataFrame:
+    """Rows of verdicts as a pandas frame; missing scores are NaN."""
     try:
         import pandas
     except ImportError:
@@ -153,6 +197,7 @@ def to_pandas(rows: list[dict[str, Any]]) -> pandas.DataFrame:
 
 
 def to_polars(rows: list[dict[str, Any]]) -> polars.DataFrame:
+    """Rows of verdicts as a Polars frame."""
     try:
         import polars
     except ImportError:
@@ -162,6 +207,7 @@ def to_polars(rows: list[dict[str, Any]]) -> polars.DataFrame:
 
 
 def to_arrow(rows: list[dict[str, Any]]) -> pyarrow.Table:
+    """Rows of verdicts as an Arrow table."""
     arrow = _import_pyarrow()
     types = _list_types(rows)
     fields = [arrow.field(name, arrow.float64() if kind is float else arrow.string()) for name, kind in types.items()]
@@ -170,6 +216,7 @@ def to_arrow(rows: list[dict[str, Any]]) -> pyarrow.Table:
 
 
 def to_dataset(rows: list[dict[str, Any]]) -> datasets.Dataset:
+    """Rows of verdicts as a Hugging Face dataset."""
     try:
         import datasets
     except ImportError:

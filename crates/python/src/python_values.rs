@@ -8,8 +8,10 @@ use serde_json::{Map, Number, Value};
 /// Deeper values are taken for ones that contain themselves.
 const MAX_DEPTH: usize = 200;
 
-/// Methods by which values of other libraries become plain ones: pydantic, our own results, pandas, NumPy, dates.
-const CONVERSIONS: [&str; 6] = ["model_dump", "to_dict", "tolist", "item", "isoformat", "_asdict"];
+/// Methods by which values of other libraries become plain ones: pydantic, arrays and columns of tables, our own
+/// results, numbers of NumPy, dates. A column of pandas also has `to_dict`, which is about its index.
+const CONVERSIONS: [&str; 8] =
+    ["model_dump", "tolist", "to_list", "to_pylist", "to_dict", "item", "isoformat", "_asdict"];
 
 /// A value as JSON; `place` says in messages where it stands.
 pub(crate) fn to_json_value(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Value> {

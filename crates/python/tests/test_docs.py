@@ -32,13 +32,38 @@ def test_a_snippet_of_the_manual_runs(name: str, code: str, capsys: pytest.Captu
         assert printed.startswith("pass 1.0\n")
 
 
-@pytest.mark.parametrize("module", ["rubric", "stats", "limits", "evaluators"])
+@pytest.mark.parametrize("module", ["rubric", "stats", "limits", "evaluators", "rewards", "tables", "results"])
 def test_examples_in_docstrings_hold(module: str) -> None:
     results = doctest.testmod(importlib.import_module(f"jurist.{module}"))
     assert results.attempted and not results.failed
 
 
-def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs_in_a_kernel() -> None:
+    nbclient = pytest.importorskip("nbclient", reason="the package `nbclient` is not installed")
+    pytest.importorskip("ipykernel", reason="the package `ipykernel` is not installed")
+    import sys
+
+    import nbformat
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
+
+    notebook = nbformat.read(ROOT / "examples/python.ipynb", as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("import jurist; print(jurist.__version__)"))
+    # The kernel of this interpreter, whichever are installed on this machine.
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    manager = AsyncKernelManager()
+    manager._kernel_spec = KernelSpec(argv=command, language="python", display_name="jurist")
+    resources = {"metadata": {"path": str(ROOT / "examples")}}
+    nbclient.NotebookClient(notebook, km=manager, timeout=300, resources=resources).execute()
+    import jurist
+
+    assert notebook.cells[0].outputs[0].text.strip() == jurist.__version__
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    html = "".join(output.data.get("text/html", "") for output in shown if "data" in output)
+    assert "<mark>" in html and "<table>" in html
+
+
+def test_the_notebook_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / "examples")
     notebook = json.loads((ROOT / "examples/python.ipynb").read_text())
     names: dict[str, Any] = {}

@@ -119,8 +119,9 @@ def test_embeddings_may_come_from_a_function() -> None:
     same = distance.evaluate(outputs="cat", reference_outputs="cat").score
     other = distance.evaluate(outputs="cat", reference_outputs="dog").score
     assert same is not None and other is not None and math.isclose(same, 1.0, abs_tol=1e-6) and other < same
-    with pytest.raises(KeyError):
+    with pytest.raises(jurist.EvaluatorError, match="bird") as raised:
         distance.evaluate(outputs="cat", reference_outputs="bird")
+    assert isinstance(raised.value.__cause__, KeyError)
     with pytest.raises(jurist.InputError, match="in number"):
         evaluators.EmbeddingDistance(embed_fn=lambda texts: []).evaluate(outputs="a", reference_outputs="b")
 
@@ -257,3 +258,49 @@ def test_a_judge_that_breaks_gives_no_number() -> None:
 
     result = evaluators.LLMTrajectoryJudge(broken).evaluate(outputs=TRACE, inputs="task")
     assert result.score is None and "gone" in (result.error or "")
+
+
+def test_outputs_in_an_unknown_format_raise() -> None:
+    run = [{"role": "user", "content": "a"}]
+    match = evaluators.TrajectoryMatchEvaluator()
+    for given in ({"outputs": [{"foo": 1}], "reference_outputs": run}, {"outputs": run, "reference_outputs": [{"foo": 1}]}):
+        with pytest.raises(jurist.InputError, match="known format"):
+            match.evaluate(**given)
+    with pytest.raises(jurist.InputError, match="known format"):
+        evaluators.ToolUseEvaluator("x").evaluate(outputs=3)
+    assert match.evaluate(outputs=run).score is None, "a missing reference is no wrong format"
+
+
+def test_wrong_arguments_are_errors_of_this_package() -> None:
+    wrong: list[Any] = [
+        lambda: evaluators.make_rubric_dag("gpt-5", dag=3),  # type: ignore[arg-type]
+        lambda: evaluators.JSONSchemaMatch("x"),  # type: ignore[arg-type]
+        lambda: evaluators.ToolUseEvaluator("a", expected_args="x"),  # type: ignore[arg-type]
+        lambda: evaluators.AgentAsJudgeEvaluator("gpt-5", requirements=3),  # type: ignore[arg-type]
+        lambda: evaluators.EmbeddingDistance(embed_fn=3),  # type: ignore[arg-type]
+        lambda: evaluators.RegexMatch("a", "x"),  # type: ignore[arg-type]
+    ]
+    for make in wrong:
+        with pytest.raises(jurist.InputTypeError):
+            make()
+    with pytest.raises(jurist.InputError, match="LLMTrajectoryJudge knows no `tempratur`"):
+        evaluators.LLMTrajectoryJudge("gpt-5", tempratur=3)
+    with pytest.raises(jurist.InputError, match="did you mean `max_cost`"):
+        evaluators.LLMTrajectoryJudge("gpt-5", max_costs=3)
+
+
+def test_what_an_own_evaluator_raises_is_the_cause() -> None:
+    class Broken:
+        label = "mine"
+
+        def evaluate(self, **_: Any) -> evaluators.EvaluationResult:
+            raise ZeroDivisionError("by zero")
+
+    evaluators.register_evaluator("breaks", Broken)
+    built: Any = build_evaluator("breaks")
+    assert built.label == "mine"
+    with pytest.raises(jurist.EvaluatorError, match="`Broken` raised ZeroDivisionError: by zero") as raised:
+        built.evaluate(outputs="a")
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    with pytest.raises(jurist.EvaluatorError, match="Broken"):
+        build_evaluator("breaks", {"word": "x"})

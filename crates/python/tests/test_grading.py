@@ -8,6 +8,7 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -193,7 +194,8 @@ def test_a_row_that_cannot_be_read_says_why_and_the_others_are_graded() -> None:
     assert [verdict.status for verdict in verdicts] == ["pass", "error", "pass"]
     assert verdicts[1].id == "x" and verdicts[1].score is None and "output" in (verdicts[1].error or "")
     assert verdicts.pass_rate == 1.0
-    assert len(Rubric.from_dict(CHECKED).grade_many([])) == 0
+    with pytest.warns(jurist.JuristWarning, match="no records"):
+        assert len(Rubric.from_dict(CHECKED).grade_many([])) == 0
 
 
 def test_fields_that_nothing_uses_are_warned_about() -> None:
@@ -290,13 +292,10 @@ def test_other_threads_run_meanwhile() -> None:
     assert result[0].passed
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_grades_with_what_its_parent_prepared() -> None:
-    grader = Rubric.from_dict(JUDGED).grader(judge=say_yes)
-    assert grader.grade("before").passed
+def check_in_forked_process(holds: Callable[[], bool]) -> None:
     child = os.fork()
     if child == 0:
-        os._exit(0 if grader.grade("after").passed else 1)
+        os._exit(0 if holds() else 1)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         pid, status = os.waitpid(child, os.WNOHANG)
@@ -307,6 +306,13 @@ def test_a_forked_process_grades_with_what_its_parent_prepared() -> None:
     else:
         os.kill(child, signal.SIGKILL)
         pytest.fail("the forked process hangs")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_grades_with_what_its_parent_prepared() -> None:
+    grader = Rubric.from_dict(JUDGED).grader(judge=say_yes)
+    assert grader.grade("before").passed
+    check_in_forked_process(lambda: grader.grade("after").passed)
     assert grader.grade("in the parent again").passed
 
 
@@ -377,3 +383,66 @@ def test_values_of_other_libraries_become_plain() -> None:
         rubric.grade(endless)
     with pytest.raises(jurist.InputError, match="finite"):
         rubric.grade(float("inf"))
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"timeout": -1}, jurist.InputError), ({"timeout": float("nan")}, jurist.InputError),
+        ({"timeout": 1e300}, jurist.InputError), ({"timeout": "3"}, jurist.InputTypeError),
+        ({"n": "3"}, jurist.InputTypeError), ({"n": 0}, jurist.InputError), ({"judge": 3}, jurist.InputTypeError),
+        ({"concurrency": 0}, jurist.InputError),
+    ],
+    ids=str,
+)
+def test_wrong_options_are_errors_of_this_package(options: dict[str, Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        Rubric.from_dict(JUDGED).grade("a", **{"judge": say_yes, **options})
+
+
+def test_values_of_wrong_types_are_errors_of_this_package() -> None:
+    untyped: Any = Rubric
+    for call in (
+        lambda: untyped.load(None), lambda: untyped.from_yaml(3), lambda: untyped.from_yaml("a", name=3),
+        lambda: Rubric.from_dict(CHECKED).grade_many([{"output": "a"}], progress=3),  # type: ignore[arg-type]
+        lambda: Rubric.from_dict(CHECKED).grade_many(3),
+    ):
+        with pytest.raises(jurist.InputTypeError) as raised:
+            call()
+        assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_an_asynchronous_judge_answers_after_a_fork() -> None:
+    async def judge(messages: Any) -> str:
+        await asyncio.sleep(0)
+        return say_yes(messages)
+
+    grader = Rubric.from_dict(JUDGED).grader(judge=judge)
+    assert grader.grade("in the parent").passed
+    check_in_forked_process(lambda: grader.grade("in the child").passed)
+    loop = grader._judge._own_loop
+    assert loop is not None
+    grader.close()
+    deadline = time.monotonic() + 60
+    while not loop.is_closed() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert loop.is_closed()
+
+
+def test_a_notebook_shows_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import sys
+
+    class OutStream(io.StringIO):
+        __module__ = "ipykernel.iostream"
+
+    stream = OutStream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    Rubric.from_dict(CHECKED).grade_many([{"output": "a"}, {"output": "b"}], progress=True)
+    assert stream.getvalue().endswith("2 of 2 graded\n")
+
+
+def test_without_a_judge_the_key_is_missing_and_not_a_price() -> None:
+    error = Rubric.from_dict(JUDGED).grade("x", max_cost=5).error
+    assert error is not None and "no judge is set" in error and "over budget" not in error

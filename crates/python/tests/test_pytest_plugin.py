@@ -100,3 +100,51 @@ def test_a_judge_of_the_command_line_replaces_that_of_files(pytester: pytest.Pyt
     result.assert_outcomes(errors=1, deselected=3)
     result.stdout.fnmatch_lines(["*`nosuchmodel` is not a known model*"])
 
+
+def test_an_eval_has_only_its_own_results(pytester: pytest.Pytester) -> None:
+    (pytester.path / "test_a.jurist.yaml").write_text("""
+evals:
+  - {name: capital, response: Paris, checks: [{type: length, max: 10}]}
+  - {name: capital city, response: Paris is the capital, checks: [{type: length, max: 10}]}
+  - {name: "capital [old]", response: Paris was the capital, checks: [{type: length, max: 10}]}
+  - {name: "of {{ row.answer }}", data: rows.jsonl, response: "{{ row.answer }}", checks: [{type: length, max: 10}]}
+""")
+    result = pytester.runpytest_subprocess("-v")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["*::capital PASSED*", "*::capital city FAILED*"])
+    result.stdout.fnmatch_lines(["*3 of 5 pass*0 errors*$0.0000*"])
+    result.stdout.no_fnmatch_line("*price is not known*")
+
+
+def test_suites_may_be_named_by_a_pattern_and_tags_are_known_markers(pytester: pytest.Pytester) -> None:
+    (pytester.path / "evals/places.yaml").write_text(SUITE.replace("[smoke]", "[smoke, _hidden]"))
+    (pytester.path / "evals/notes.txt").write_text("no suite")
+    pytester.makeini("[pytest]\njurist_suites = evals/*.yaml nowhere/*.yaml evals/*.txt\n")
+    result = pytester.runpytest_subprocess("--strict-markers", "-m", "smoke")
+    result.assert_outcomes(passed=1, deselected=3, warnings=2)
+    result.stdout.fnmatch_lines(["*`jurist_suites = nowhere/[*].yaml` matches no YAML file*"])
+
+
+def test_a_broken_judge_is_an_error_in_the_file_for_ci(pytester: pytest.Pytester) -> None:
+    import xml.etree.ElementTree
+
+    pytester.makepyfile(TESTS)
+    result = pytester.runpytest_subprocess("--junitxml=out.xml")
+    result.assert_outcomes(passed=2, failed=1, errors=1, skipped=1)
+    suite = xml.etree.ElementTree.parse(pytester.path / "out.xml").getroot()[0]
+    assert (suite.get("errors"), suite.get("failures"), suite.get("tests")) == ("1", "1", "5")
+    broken = next(case for case in suite.iter("testcase") if case.get("name") == "test_broken")
+    assert broken.find("error") is not None and broken.find("failure") is None
+
+
+@pytest.mark.parametrize(("workers", "share"), [([], "6.0"), (["-n", "2"], "3.0")], ids=["one process", "xdist"])
+def test_workers_share_the_limit_of_cost(pytester: pytest.Pytester, workers: list[str], share: str) -> None:
+    pytester.makepyfile(f"def test_it(jurist):\n    assert jurist._session.max_cost == {share}\n")
+    pytester.runpytest_subprocess("--jurist-max-cost=6", *workers).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("amount", ["-1", "nan", "much"])
+def test_a_limit_of_cost_is_an_amount(pytester: pytest.Pytester, amount: str) -> None:
+    result = pytester.runpytest_subprocess(f"--jurist-max-cost={amount}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*`{amount}` is not an amount of dollars*"])

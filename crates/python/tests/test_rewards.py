@@ -104,3 +104,96 @@ def test_a_budget_holds_for_all_that_a_reward_grades(scripted_server: Any) -> No
     )
     assert reward(completions=["a", "b"], rubric=rubrics) == [1.0, 1.0]
     assert reward.cost == pytest.approx(2 * 0.015)
+
+
+SAME = {"criteria": [{"name": "same", "check": {"type": "exact_match"}}]}
+
+
+def test_the_batch_manager_of_verl_gets_a_list() -> None:
+    numpy = pytest.importorskip("numpy")
+    reward = jurist.reward(SAME)
+    batch: dict[str, Any] = {
+        "data_sources": numpy.array(["math"] * 2), "solution_strs": ["42", "41"], "ground_truths": ["42", "42"],
+        "extra_infos": numpy.array([{"question": "?"}, None], dtype=object),
+    }
+    extras = {"reward_router_address": None, "reward_model_tokenizer": None}
+    assert reward.compute_score(**batch, **extras) == [1.0, 0.0]
+    with pytest.raises(jurist.InputError, match="`solution_str` is missing"):
+        reward.compute_score("math", ground_truth="42")
+    with pytest.raises(jurist.InputError, match="did you mean `solution_str"):
+        reward.compute_score("math", "42", "42", solution_string="42")
+    with pytest.raises(jurist.InputError, match="not both"):
+        reward.compute_score("math", **batch)
+    with pytest.raises(jurist.InputError, match="`ground_truths` has 1 values for 2"):
+        reward.compute_score(**{**batch, "ground_truths": ["42"]})
+    with pytest.raises(jurist.RewardError, match="1 of 2 completions.*gone"):
+        jurist.reward(NICE, judge=CountingJudge()).compute_score(solution_strs=["lovely", "broken"])
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "polars", "pyarrow", "tuple"])
+def test_columns_may_be_arrays(kind: str) -> None:
+    package: Any = None if kind == "tuple" else pytest.importorskip(kind)
+    make = tuple if kind == "tuple" else package.Series if kind in ("pandas", "polars") else package.array
+    reward = jurist.reward(SAME)
+    assert reward(prompts=make(["?", "?"]), completions=make(["a", "b"]), answer=make(["a", "a"])) == [1.0, 0.0]
+    with pytest.raises(jurist.InputError, match="`answer` has 1 values for 2 completions"):
+        reward(completions=["a", "b"], answer=make(["a"]))
+
+
+@pytest.mark.parametrize("completions", ["abc", [None], [3], [["x"]], 3])
+def test_completions_of_wrong_types_are_refused(completions: Any) -> None:
+    with pytest.raises(jurist.InputError):
+        jurist.reward(SAME)(completions=completions)
+
+
+def test_a_rubric_of_a_row_is_a_rubric() -> None:
+    with pytest.raises(jurist.InputTypeError, match="a rubric is"):
+        jurist.reward(rubric_column="rubric")(completions=["a"], rubric=[[1]])
+
+
+def test_verifiers_gets_no_zero_for_a_broken_judge() -> None:
+    reward = jurist.reward(NICE, judge=CountingJudge())
+    with pytest.raises(jurist.RewardAbort, match="gone"):
+        asyncio.run(reward.as_verifiers()(completion="broken"))
+    with pytest.raises(jurist.RewardAbort, match="1 of 2"):
+        asyncio.run(reward.as_verifiers(group=True)(completions=["lovely", "broken"]))
+    assert not issubclass(jurist.RewardAbort, Exception)
+    by_row = jurist.reward(rubric_column="rubric")
+    infos = [{"rubric": SHORT}, json.dumps({"rubric": SHORT})]
+    group = by_row.as_verifiers(group=True)
+    assert asyncio.run(group(completions=["Paris", "Paris, France"], infos=infos)) == [1.0, 0.0]
+    assert asyncio.run(group(completions=["Paris"], info=infos[1])) == [1.0]
+    assert asyncio.run(by_row.as_verifiers()(completion="Paris", info=infos[1])) == 1.0
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["rollout", "group"])
+def test_verifiers_itself_ends_without_a_reward(group: bool) -> None:
+    verifiers = pytest.importorskip("verifiers", reason="the package `verifiers` is not installed")
+    if not hasattr(verifiers, "Rubric"):
+        pytest.skip(f"verifiers {verifiers.__version__} has no `Rubric`")
+    reward = jurist.reward(NICE, judge=CountingJudge())
+    rubric = verifiers.Rubric(funcs=[reward.as_verifiers(group=group)])
+
+    def rollout(text: str) -> Any:
+        completion = [{"role": "assistant", "content": text}]
+        return {"prompt": "?", "completion": completion, "answer": "", "info": "{}", "task": "", "trajectory": []}
+
+    states = [rollout("lovely"), rollout("ugly")]
+    asyncio.run(rubric.score_group(states))
+    assert [state["reward"] for state in states] == [1.0, 0.5]
+    with pytest.raises(jurist.RewardAbort, match="gone"):
+        asyncio.run(rubric.score_group([rollout("lovely"), rollout("broken")]))
+
+
+def test_an_environment_of_openenv_gets_its_own_class() -> None:
+    rubrics = pytest.importorskip("openenv.core.rubrics", reason="the package `openenv` is not installed")
+    rubric: Any = jurist.reward(SHORT).as_openenv()
+    seen: list[float] = []
+    rubric.register_forward_hook(lambda rubric, action, observation, result: seen.append(result))
+    assert isinstance(rubric, rubrics.Rubric)
+    assert rubric({"message": "Paris"}, {"prompt": "?"}) == 1.0 == rubric.last_score and seen == [1.0]
+    rubric.load_state_dict(rubric.state_dict())
+    with pytest.raises(jurist.InputError, match="another one"):
+        rubric.load_state_dict({"rubric_version": "0"})
+    rubric.reset()
+    assert rubric.last_score is None

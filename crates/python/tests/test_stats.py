@@ -65,3 +65,19 @@ def test_named_functions_give_figures() -> None:
     assert stats.drift([1, 0, 1, 1, 0, 1])
     assert stats.fleiss_kappa([[0, 3], [3, 0], [1, 2]]) and stats.gwet_ac([[1, 2, 1], [1, 2, 2]])
     assert stats.calibration([0.9, 0.1, 0.8, 0.3], [1, 0, 1, 0])
+
+
+def test_columns_of_tables_are_taken_and_a_table_is_its_columns() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    a, b = [1, 2, 3, 3, 1, 2], [1, 2, 3, 2, 1, 2]
+    kappa, alpha = stats.cohen_kappa(a, b), stats.krippendorff_alpha([a, b])
+    for make in (pandas.Series, polars.Series, lambda values: pyarrow.chunked_array([values]), pyarrow.array):
+        assert stats.cohen_kappa(make(a), make(b)) == kappa, make
+        assert stats.krippendorff_alpha([make(a), make(b)]) == alpha, make
+    tables = (pandas.DataFrame, polars.DataFrame, polars.LazyFrame, pyarrow.table)
+    for table in tables:
+        assert stats.krippendorff_alpha(table({"a": a, "b": b})) == alpha, table
+    missing = pandas.Series([1, None, 3], dtype="Int64")
+    assert stats.krippendorff_alpha([missing, [1, 2, 3]]) == stats.krippendorff_alpha([[1, None, 3], [1, 2, 3]])
+    assert stats.compute("percent_agreement", pandas.Series(["a", "b"]), polars.Series(["a", "a"])) == 0.5

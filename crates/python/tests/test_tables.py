@@ -95,8 +95,9 @@ def test_columns_have_their_types_although_they_are_empty() -> None:
     assert passed.to_arrow().schema.field("error").type == pyarrow.string()
     both = pyarrow.concat_tables([passed.to_arrow(), failed.to_arrow()], promote_options="default")
     assert both.column("status").to_pylist() == ["pass", "error"]
-    assert RUBRIC.grade_many([]).to_arrow().num_rows == 0 == len(RUBRIC.grade_many([]).to_pandas())
-    assert RUBRIC.grade_many([]).to_polars().height == 0
+    with pytest.warns(jurist.JuristWarning, match="no records"):
+        empty = RUBRIC.grade_many([])
+    assert empty.to_arrow().num_rows == 0 == len(empty.to_pandas()) == empty.to_polars().height
 
 
 def test_arrow_columns_are_renamed_and_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +118,12 @@ def test_a_data_set_with_several_splits_is_refused() -> None:
     splits = datasets.DatasetDict({"train": datasets.Dataset.from_list(ROWS), "test": datasets.Dataset.from_list(ROWS)})
     with pytest.raises(jurist.InputError, match="choose one of its splits: `train`, `test`"):
         RUBRIC.grade_many(splits)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_one_column_is_no_table(package: str) -> None:
+    with pytest.raises(jurist.InputTypeError, match="not a `Series`"):
+        RUBRIC.grade_many(pytest.importorskip(package).Series(["a"]))
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
