@@ -113,29 +113,39 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6)";
     SET_VERSION = "UPDATE annotation_tasks SET version = $2 WHERE id = $1";
     VERSION = "SELECT body FROM annotation_task_versions WHERE project = $1 AND task = $2 AND version = $3";
+    // A lock without a change.
+    HOLD_TASK = "UPDATE annotation_tasks SET updated = updated WHERE project = $1 AND id = $2";
+    ADD_OPEN = "UPDATE annotation_tasks SET n_open = n_open + $2 WHERE id = $1";
     LAST_PLACE = "SELECT COALESCE(MAX(place), -1) AS place FROM annotation_items WHERE task = $1";
     ITEM = "SELECT * FROM annotation_items WHERE project = $1 AND id = $2";
     ITEM_OF = "SELECT * FROM annotation_items WHERE project = $1 AND task = $2 AND candidate = $3";
     ITEMS = "SELECT * FROM annotation_items WHERE project = $1 AND task = $2 AND $3 < place ORDER BY place LIMIT $4";
     NAMES = "SELECT id, candidate, n_wanted, role FROM annotation_items WHERE project = $1 AND task = $2 AND state <> 'removed'";
+    STATUS = "SELECT role, state FROM annotation_items WHERE project = $1 AND id = $2";
     SET_WANTED = "UPDATE annotation_items SET n_wanted = $3, role = $4, state = CASE WHEN state = 'removed' THEN state
-        WHEN $3 = CAST(0 AS BIGINT) OR (SELECT COUNT(*) FROM assignments WHERE item = $2 AND assignments.state = 'submitted') < $3
-        THEN 'open' ELSE 'done' END WHERE project = $1 AND id = $2";
-    REMOVE = "UPDATE annotation_items SET state = 'removed' WHERE project = $1 AND id = $2 AND state <> 'removed' RETURNING task";
+        WHEN $3 = CAST(0 AS BIGINT) OR n_submitted < $3 THEN 'open' ELSE 'done' END
+        WHERE project = $1 AND id = $2 RETURNING role, state";
+    REMOVE = "UPDATE annotation_items SET state = 'removed' WHERE project = $1 AND id = $2 AND state <> 'removed'
+        RETURNING role, state";
+    COPY_STATUS = "UPDATE assignments SET item_role = $2, is_item_open = $3 WHERE item = $1";
     END_WORK = "UPDATE assignments SET state = 'ended', updated = $3 WHERE project = $1 AND item = $2
         AND state IN ('assigned', 'lapsed')";
-    PROGRESS = "SELECT COUNT(*) AS n_items, COUNT(CASE WHEN state = 'done' OR (n_wanted = 0 AND EXISTS (SELECT 1 FROM
-        assignments WHERE assignments.item = annotation_items.id AND assignments.state = 'submitted')) THEN 1 END) AS n_done,
-        CAST(COALESCE(SUM(CASE WHEN n_wanted = 0 THEN 1 ELSE n_wanted END), 0) AS BIGINT) AS n_wanted,
-        (SELECT COUNT(*) FROM assignments JOIN annotation_items given ON given.id = assignments.item
-         WHERE assignments.task = $2 AND assignments.state = 'submitted' AND given.role = 'item') AS n_submitted
-        FROM annotation_items WHERE project = $1 AND task = $2 AND role = 'item' AND state <> 'removed'";
+    // Groups first: items with the same numbers are next to each other in the index, and there are few groups.
+    PROGRESS = "SELECT CAST(COALESCE(SUM(CASE WHEN state <> 'removed' THEN n END), 0) AS BIGINT) AS n_items,
+        CAST(COALESCE(SUM(CASE WHEN state = 'done' OR (state = 'open' AND n_wanted = 0 AND 0 < n_submitted) THEN n END), 0)
+            AS BIGINT) AS n_done,
+        CAST(COALESCE(SUM(CASE WHEN state = 'removed' THEN 0 WHEN n_wanted = 0 THEN n ELSE n * n_wanted END), 0)
+            AS BIGINT) AS n_wanted,
+        CAST(COALESCE(SUM(n * n_submitted), 0) AS BIGINT) AS n_submitted
+        FROM (SELECT n_submitted, state, n_wanted, COUNT(*) AS n FROM annotation_items
+            WHERE task = (SELECT id FROM annotation_tasks WHERE project = $1 AND id = $2) AND role = 'item'
+            GROUP BY n_submitted, state, n_wanted) alike";
 }
 
 pub(crate) const ADD_ITEMS: Bulk = Bulk {
     into: "annotation_items (id, project, task, place, candidate, body, n_wanted, priority, role, turn, state)",
     types: "tttitbiitit",
-    tail: "ON CONFLICT (task, candidate) DO NOTHING RETURNING id",
+    tail: "ON CONFLICT (task, candidate) DO NOTHING RETURNING role",
 };
 
 impl Store {
@@ -248,9 +258,14 @@ impl Store {
             args![id, project, task, place, &item.candidate, body, wanted, priority, role, turn, "open"]
         };
         let rows = distinct.zip(last + 1..).map(row).collect();
-        let n_new = tx.insert(ADD_ITEMS, rows).await?.len();
+        let new = tx.insert(ADD_ITEMS, rows).await?;
+        let mut n_open = 0;
+        for row in &new {
+            n_open += i64::from(row.parse::<ItemRole>("role")? == ItemRole::Item);
+        }
+        tx.execute(ADD_OPEN, args![task, n_open]).await?;
         tx.commit().await?;
-        Ok(n_new)
+        Ok(new.len())
     }
 
     pub async fn item(&self, project: ProjectId, id: ItemId) -> Result<AnnotationItem, StoreError> {
@@ -293,10 +308,8 @@ impl Store {
         n_wanted: u32,
         role: ItemRole,
     ) -> Result<(), StoreError> {
-        match self.db.execute(SET_WANTED, args![project, item, n_wanted, role.as_str()]).await? {
-            0 => Err(StoreError::unknown("item", &item)),
-            _ => Ok(()),
-        }
+        let task = self.item(project, item).await?.task;
+        self.write_wanted(project, task, &[WantedAnswers { item, n_wanted, role }]).await
     }
 
     /// Changes the number of wanted answers of all items that differ from it.
@@ -306,21 +319,46 @@ impl Store {
         task: TaskId,
         wanted: impl Fn(&str) -> (u32, ItemRole),
     ) -> Result<(), StoreError> {
+        let mut changes = Vec::new();
         for row in self.db.fetch(NAMES, args![project, task]).await? {
             let (n_wanted, role) = wanted(&row.get::<String>("candidate")?);
             if row.count("n_wanted")? != u64::from(n_wanted) || row.parse::<ItemRole>("role")? != role {
-                self.set_wanted(project, row.parse("id")?, n_wanted, role).await?;
+                changes.push(WantedAnswers { item: row.parse("id")?, n_wanted, role });
             }
+        }
+        for some in changes.chunks(CHANGES_AT_ONCE) {
+            self.write_wanted(project, task, some).await?;
         }
         Ok(())
     }
 
+    async fn write_wanted(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+        changes: &[WantedAnswers],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        tx.execute(HOLD_TASK, args![project, task]).await?;
+        for WantedAnswers { item, n_wanted, role } in changes {
+            let before = read_item_status(&mut tx, project, *item).await?;
+            let row = tx.optional(SET_WANTED, args![project, *item, *n_wanted, role.as_str()]).await?;
+            let after = read_item_status_row(&row.ok_or_else(|| StoreError::unknown("item", item))?)?;
+            spread_item_status(&mut tx, task, *item, before, after).await?;
+        }
+        tx.commit().await
+    }
+
     /// Removes an item from assignment; existing answers stay.
     pub async fn remove_item(&self, project: ProjectId, item: ItemId, now: Time) -> Result<(), StoreError> {
+        let task = self.item(project, item).await?.task;
         let mut tx = self.db.begin().await?;
-        if tx.optional(REMOVE, args![project, item]).await?.is_none() {
+        tx.execute(HOLD_TASK, args![project, task]).await?;
+        let before = read_item_status(&mut tx, project, item).await?;
+        let Some(row) = tx.optional(REMOVE, args![project, item]).await? else {
             return Err(StoreError::unknown("item", &item));
-        }
+        };
+        spread_item_status(&mut tx, task, item, before, read_item_status_row(&row)?).await?;
         tx.execute(END_WORK, args![project, item, now]).await?;
         tx.commit().await
     }
@@ -334,6 +372,59 @@ impl Store {
             n_submitted: row.count("n_submitted")?,
         })
     }
+}
+
+/// How many answers an item wants from now on, and what it is for.
+struct WantedAnswers {
+    item: ItemId,
+    n_wanted: u32,
+    role: ItemRole,
+}
+
+/// Items that are changed in one transaction. Annotators of the task wait for it, and each transaction waits for the disk.
+const CHANGES_AT_ONCE: usize = 200;
+
+/// What assignments and tasks store about an item, so that the progress of annotators is counted without reading items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ItemStatus {
+    pub role: ItemRole,
+    pub state: ItemState,
+}
+
+impl ItemStatus {
+    /// Whether `annotation_tasks.n_open` counts the item.
+    fn is_counted(self) -> bool {
+        self.role == ItemRole::Item && self.state == ItemState::Open
+    }
+}
+
+/// Brings the status of an item to its assignments and its task, which the transaction holds.
+pub(crate) async fn spread_item_status(
+    tx: &mut Tx,
+    task: TaskId,
+    item: ItemId,
+    before: ItemStatus,
+    after: ItemStatus,
+) -> Result<(), StoreError> {
+    if before == after {
+        return Ok(());
+    }
+    let is_open = after.state == ItemState::Open;
+    tx.execute(COPY_STATUS, args![item, after.role.as_str(), is_open]).await?;
+    let n_more = i64::from(after.is_counted()) - i64::from(before.is_counted());
+    if n_more != 0 {
+        tx.execute(ADD_OPEN, args![task, n_more]).await?;
+    }
+    Ok(())
+}
+
+async fn read_item_status(tx: &mut Tx, project: ProjectId, item: ItemId) -> Result<ItemStatus, StoreError> {
+    let row = tx.optional(STATUS, args![project, item]).await?;
+    read_item_status_row(&row.ok_or_else(|| StoreError::unknown("item", &item))?)
+}
+
+fn read_item_status_row(row: &DbRow) -> Result<ItemStatus, StoreError> {
+    Ok(ItemStatus { role: row.parse("role")?, state: row.parse("state")? })
 }
 
 /// A task as it is while a transaction holds it.

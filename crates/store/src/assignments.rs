@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::annotate::{AnnotationItem, ItemRole, LockedTask, TaskState, lock, read_item, words};
+use crate::annotate::{
+    AnnotationItem, ItemRole, ItemState, ItemStatus, LockedTask, TaskState, lock, read_item,
+    spread_item_status, words,
+};
 use crate::db::{Arg, DbRow, Tx, args, statements};
 use crate::filter::SelectQuery;
 use crate::pack::pack;
@@ -164,19 +167,15 @@ statements! {
     ITEM = "SELECT * FROM annotation_items WHERE project = $1 AND id = $2";
     GIVEN = "UPDATE annotation_items SET n_given = n_given + $2 WHERE id = $1";
     MINE = "SELECT assignments.* FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-        WHERE assignments.task = $1 AND assignments.account = $2 AND (assignments.state = 'assigned'
-            OR (assignments.state = 'lapsed' AND annotation_items.state = 'open'
-                AND (n_wanted = 0 OR n_given < n_wanted)))
+        WHERE assignments.task = $1 AND assignments.account = $2 AND assignments.state IN ('assigned', 'lapsed')
+        AND (assignments.state = 'assigned' OR (is_item_open = 1 AND (n_wanted = 0 OR n_given < n_wanted)))
         ORDER BY assignments.state, assignments.id LIMIT 1";
     RESUME = "UPDATE assignments SET state = 'assigned', lease_until = $2, touched = $3 WHERE id = $1";
-    N_MINE = "SELECT COUNT(CASE WHEN role = 'item' THEN 1 END) AS n_items,
-        COUNT(CASE WHEN role IN ('gold', 'attention') THEN 1 END) AS n_checks
-        FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-        WHERE assignments.task = $1 AND account = $2 AND assignments.state = 'submitted'";
     LAST_TURN = "SELECT turn FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-        WHERE assignments.task = $1 AND account = $2 AND role = 'item' ORDER BY assignments.id DESC LIMIT 1";
+        WHERE assignments.task = $1 AND account = $2 AND item_role = 'item' ORDER BY assignments.id DESC LIMIT 1";
+    // SQLite turns `0 < n_wanted` around before it looks for the same condition in a partial index.
     NEXT_FEWEST = "SELECT annotation_items.* FROM annotation_items WHERE task = $1 AND role = $2 AND state = 'open'
-        AND 0 < n_wanted AND n_given < n_wanted
+        AND n_wanted > 0 AND n_given < n_wanted
         AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $3)
         ORDER BY n_given, turn LIMIT 1";
     NEXT_AFTER = "SELECT annotation_items.* FROM annotation_items WHERE task = $1 AND role = $2 AND state = 'open'
@@ -187,23 +186,24 @@ statements! {
         AND turn <= $4 AND (n_wanted = 0 OR n_given < n_wanted)
         AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $3)
         ORDER BY turn LIMIT 1";
-    ANY_LEFT = "SELECT id FROM annotation_items WHERE task = $1 AND role = 'item' AND state = 'open'
-        AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $2) LIMIT 1";
-    LEFT = "SELECT (SELECT COUNT(*) FROM annotation_items WHERE task = $1 AND role = 'item' AND state = 'open') AS n_open,
-        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-         WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND annotation_items.state = 'open'
-         AND assignments.state IN ('submitted', 'skipped')) AS n_mine,
-        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-         WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND assignments.state = 'submitted') AS n_done,
-        (SELECT COUNT(*) FROM annotation_items WHERE task = $1 AND role IN ('gold', 'attention') AND state = 'open') AS n_checks,
-        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-         WHERE assignments.task = $1 AND account = $2 AND role IN ('gold', 'attention')
-         AND annotation_items.state = 'open' AND assignments.state IN ('submitted', 'skipped')) AS n_checks_mine,
-        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
-         WHERE assignments.task = $1 AND account = $2 AND role IN ('gold', 'attention')
-         AND assignments.state = 'submitted') AS n_checks_done";
-    ASSIGN = "INSERT INTO assignments (id, project, task, item, account, state, version, lease_until, touched, created, updated)
-        VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $8, $8, $8)";
+    // The annotator's assignments are read from an index, in groups of equal rows that are next to each other in it.
+    COUNT_OWN = "SELECT COALESCE((SELECT n_open FROM annotation_tasks WHERE id = $1), 0) AS n_open,
+        (SELECT COUNT(*) FROM annotation_items WHERE task = $1 AND role IN ('gold', 'attention') AND state = 'open')
+            AS n_open_checks,
+        CAST(COALESCE(SUM(CASE WHEN item_role = 'item' AND state = 'submitted' THEN n END), 0) AS BIGINT) AS n_done,
+        CAST(COALESCE(SUM(CASE WHEN item_role = 'item' AND is_item_open = 1 AND state IN ('submitted', 'skipped')
+            THEN n END), 0) AS BIGINT) AS n_settled,
+        CAST(COALESCE(SUM(CASE WHEN item_role = 'item' AND is_item_open = 1 THEN n END), 0) AS BIGINT) AS n_had,
+        CAST(COALESCE(SUM(CASE WHEN item_role IN ('gold', 'attention') AND state = 'submitted' THEN n END), 0)
+            AS BIGINT) AS n_checks_done,
+        CAST(COALESCE(SUM(CASE WHEN item_role IN ('gold', 'attention') AND is_item_open = 1
+            AND state IN ('submitted', 'skipped') THEN n END), 0) AS BIGINT) AS n_checks_settled
+        FROM (SELECT state, item_role, is_item_open, COUNT(*) AS n FROM assignments WHERE task = $1 AND account = $2
+            GROUP BY state, item_role, is_item_open) own";
+    ASSIGN = "INSERT INTO assignments (id, project, task, item, account, state, version, lease_until, touched, created, updated,
+        item_role, is_item_open)
+        VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $8, $8, $8, (SELECT role FROM annotation_items WHERE id = $4),
+        (SELECT CASE WHEN state = 'open' THEN 1 ELSE 0 END FROM annotation_items WHERE id = $4))";
     GET = "SELECT * FROM assignments WHERE project = $1 AND id = $2";
     OF_ITEM = "SELECT * FROM assignments WHERE project = $1 AND item = $2 ORDER BY id";
     BEFORE = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND id < $3 AND state IN ('assigned', 'submitted')
@@ -219,8 +219,9 @@ statements! {
     REVISION = "SELECT COALESCE(MAX(revision), 0) AS revision FROM annotations WHERE item = $1 AND account = $2";
     ANNOTATE = "INSERT INTO annotations (id, project, task, item, account, revision, version, body, seconds, time)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    CLOSE_ITEM = "UPDATE annotation_items SET state = 'done' WHERE id = $1 AND state = 'open' AND 0 < n_wanted AND n_wanted <=
-        (SELECT COUNT(*) FROM assignments WHERE item = $1 AND assignments.state = 'submitted')";
+    COUNT_ANSWER = "UPDATE annotation_items SET n_submitted = n_submitted + 1 WHERE id = $1";
+    CLOSE_ITEM = "UPDATE annotation_items SET state = 'done'
+        WHERE id = $1 AND state = 'open' AND 0 < n_wanted AND n_wanted <= n_submitted RETURNING role";
     ANNOTATIONS = "SELECT annotations.*, candidate, role, accounts.name FROM annotations
         JOIN annotation_items ON annotation_items.id = annotations.item
         JOIN accounts ON accounts.id = annotations.account
@@ -232,15 +233,17 @@ statements! {
         JOIN annotation_items ON annotation_items.id = annotations.item
         JOIN accounts ON accounts.id = annotations.account
         WHERE annotations.project = $1 AND annotations.item = $2 ORDER BY annotations.account, annotations.revision";
-    BY_ANNOTATOR = "SELECT account, COUNT(*) AS n FROM assignments WHERE project = $1 AND task = $2
-        AND state = 'submitted' GROUP BY account ORDER BY account";
+    BY_ANNOTATOR = "SELECT account, COUNT(*) AS n FROM assignments
+        WHERE task = (SELECT id FROM annotation_tasks WHERE project = $1 AND id = $2) AND state = 'submitted'
+        GROUP BY account ORDER BY account";
     SUBMITTED = "SELECT id, item, account FROM assignments WHERE project = $1 AND task = $2 AND state = 'submitted'";
     RECENT = "SELECT seconds FROM annotations WHERE task = $1 AND seconds IS NOT NULL ORDER BY id DESC LIMIT $2";
 }
 
 /// Items, in an annotator's tasks, that the annotator has begun or may still get.
 const UNANSWERED: &str = "SELECT id, candidate FROM annotation_items i WHERE project = $1
-    AND task IN (SELECT task FROM assignments WHERE account = $2)
+    AND task IN (SELECT id FROM annotation_tasks t WHERE t.project = $1
+        AND EXISTS (SELECT 1 FROM assignments a WHERE a.account = $2 AND a.task = t.id))
     AND NOT EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'submitted')
     AND (EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'assigned')
         OR (state = 'open' AND EXISTS (SELECT 1 FROM annotation_tasks t WHERE t.id = i.task AND t.state = 'open')))";
@@ -378,7 +381,14 @@ impl Store {
             tx.execute(GIVEN, args![item, 1_i64]).await?;
         }
         tx.execute(SET_STATE, args![id, AssignmentState::Submitted.as_str(), now]).await?;
-        tx.execute(CLOSE_ITEM, args![item]).await?;
+        if it.state != AssignmentState::Submitted {
+            tx.execute(COUNT_ANSWER, args![item]).await?;
+        }
+        if let Some(row) = tx.optional(CLOSE_ITEM, args![item]).await? {
+            let before = ItemStatus { role: row.parse("role")?, state: ItemState::Open };
+            let after = ItemStatus { state: ItemState::Done, ..before };
+            spread_item_status(&mut tx, task, item, before, after).await?;
+        }
         tx.commit().await?;
         Ok(SaveOutcome::Done { revision: seen + 1 })
     }
@@ -472,12 +482,12 @@ impl Store {
         task: TaskId,
         account: AccountId,
     ) -> Result<AnnotatorProgress, StoreError> {
-        let row = self.db.one(LEFT, args![task, account]).await?;
+        let row = self.db.one(COUNT_OWN, args![task, account]).await?;
         Ok(AnnotatorProgress {
             n_done: row.count("n_done")?,
-            n_left: row.count("n_open")?.saturating_sub(row.count("n_mine")?),
+            n_left: row.count("n_open")?.saturating_sub(row.count("n_settled")?),
             n_checks_done: row.count("n_checks_done")?,
-            n_checks_left: row.count("n_checks")?.saturating_sub(row.count("n_checks_mine")?),
+            n_checks_left: row.count("n_open_checks")?.saturating_sub(row.count("n_checks_settled")?),
         })
     }
 
@@ -547,19 +557,18 @@ async fn choose_item(
     if let Some(item) = next_item_after(tx, task, ItemRole::Training, account, i64::MIN).await? {
         return Ok(Ok(item));
     }
-    let row = tx.optional(N_MINE, args![task, account]).await?;
-    let counts =
-        row.map(|row| Ok::<_, StoreError>((row.count("n_items")?, row.count("n_checks")?))).transpose()?;
-    let (n_items, n_checks) = counts.unwrap_or_default();
-    if giving.quota.is_some_and(|quota| quota <= n_items) {
+    let own = count_own(tx, task, account).await?;
+    if giving.quota.is_some_and(|quota| quota <= own.n_items) {
         return Ok(Err(NextAssignment::Quota));
     }
-    if n_checks < n_items / giving.check_every.max(1)
+    if own.n_checks < own.n_items / giving.check_every.max(1)
         && let Some(item) = next_check_item(tx, task, account).await?
     {
         return Ok(Ok(item));
     }
     let ordinary = match giving.order {
+        // Otherwise all open items would be read each time that an annotator asks who has had every one of them.
+        _ if !own.is_item_left => None,
         NextItemOrder::Fewest => {
             match read_optional_item(
                 tx.optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account]).await?.as_ref(),
@@ -577,8 +586,27 @@ async fn choose_item(
     if let Some(item) = next_check_item(tx, task, account).await? {
         return Ok(Ok(item));
     }
-    let is_left = tx.optional(ANY_LEFT, args![task, account]).await?.is_some();
-    Ok(Err(if is_left { NextAssignment::NothingNow } else { NextAssignment::Finished }))
+    Ok(Err(if own.is_item_left { NextAssignment::NothingNow } else { NextAssignment::Finished }))
+}
+
+/// What decides about the next item of an annotator.
+struct OwnCounts {
+    /// Submitted items, without training, gold and attention items.
+    n_items: u64,
+    /// Submitted gold and attention items.
+    n_checks: u64,
+    /// Whether there is an open item that was never assigned to the annotator.
+    is_item_left: bool,
+}
+
+async fn count_own(tx: &mut Tx, task: TaskId, account: AccountId) -> Result<OwnCounts, StoreError> {
+    let row = tx.optional(COUNT_OWN, args![task, account]).await?;
+    let row = row.ok_or(StoreError::Failed(sqlx::Error::RowNotFound))?;
+    Ok(OwnCounts {
+        n_items: row.count("n_done")?,
+        n_checks: row.count("n_checks_done")?,
+        is_item_left: row.count("n_had")? < row.count("n_open")?,
+    })
 }
 
 async fn next_check_item(

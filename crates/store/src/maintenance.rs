@@ -65,6 +65,12 @@ statements! {
     UNERASED_CASES = "SELECT COUNT(*) AS n FROM dataset_cases c WHERE c.trace IS NOT NULL
         AND (c.body IS NOT NULL OR c.hash IS NOT NULL OR c.title IS NOT NULL) AND EXISTS
         (SELECT 1 FROM traces WHERE traces.project = c.project AND traces.id = c.trace AND traces.state = 'erased')";
+    MISCOUNTED_TASKS = "SELECT COUNT(*) AS n FROM annotation_tasks t WHERE t.n_open <> (SELECT COUNT(*)
+        FROM annotation_items i WHERE i.task = t.id AND i.role = 'item' AND i.state = 'open')";
+    MISCOUNTED_ITEMS = "SELECT COUNT(*) AS n FROM annotation_items i WHERE i.n_submitted <> (SELECT COUNT(*)
+        FROM assignments a WHERE a.item = i.id AND a.state = 'submitted')";
+    OUTDATED_ASSIGNMENTS = "SELECT COUNT(*) AS n FROM assignments a JOIN annotation_items i ON i.id = a.item
+        WHERE a.item_role <> i.role OR a.is_item_open <> CASE WHEN i.state = 'open' THEN 1 ELSE 0 END";
     CASES = "SELECT dataset, place, key, hash, body FROM dataset_cases
         WHERE (dataset, place) > ($1, $2) AND body IS NOT NULL ORDER BY dataset, place LIMIT $3";
     CONTENTS = "SELECT project, trace, revision, hash, body FROM trace_contents
@@ -93,6 +99,9 @@ const COUNTS: &[(&str, &str, &str)] = &[
     (MISCOUNTED_PAYMENTS, "spend_months", "the settled amount is not the sum of the payments"),
     (LOST_VERSIONS, "datasets", "their newest versions are missing"),
     (MISCOUNTED_CASES, "dataset_versions", "their numbers of changes are not those of their cases"),
+    (MISCOUNTED_TASKS, "annotation_tasks", "their numbers of open items are not those of their items"),
+    (MISCOUNTED_ITEMS, "annotation_items", "their numbers of answers are not those of their assignments"),
+    (OUTDATED_ASSIGNMENTS, "assignments", "what they store about their items is not what the items say"),
     (UNERASED_CASES, "dataset_cases", "their traces are erased, and their texts are not"),
 ];
 
@@ -121,7 +130,8 @@ impl Store {
         let name = path.display().to_string();
         sqlx::query("VACUUM INTO $1").bind(name.clone()).execute(&mut connection).await?;
         connection.close().await?;
-        let kept = std::fs::File::open(path).and_then(|file| file.sync_all());
+        // Windows syncs only what is open for writing.
+        let kept = std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all());
         kept.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
     }
 

@@ -77,9 +77,7 @@ impl<'a> Judging<'a> {
             if verdict.status != VerdictStatus::Error {
                 scored.insert(seen.id.clone());
             }
-            // Judges take their time.
-            let later = Time::from_micros(now.micros() + 4_000_000);
-            self.score(watched, decision, &opinions, &verdict, later).await;
+            self.score(watched, decision, &opinions, &verdict, now).await;
             let all: Vec<_> = opinions
                 .iter()
                 .flat_map(|opinion| &opinion.exchanges)
@@ -246,7 +244,9 @@ impl<'a> Judging<'a> {
             probability: decision.probability,
             decided: now,
         };
-        self.store.put_scores(self.project, &scored, &scores, Some(&outcome), now).await.unwrap();
+        // Judges take their time.
+        let judged = Time::from_micros(now.micros() + 4_000_000);
+        self.store.put_scores(self.project, &scored, &scores, Some(&outcome), judged).await.unwrap();
     }
 
     async fn pay(&self, monitor: &str, judge: &str, amount: Usd, now: Time) {

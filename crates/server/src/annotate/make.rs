@@ -177,7 +177,7 @@ pub async fn collect_trace_claims(
         }
     }
     let subject = |(candidate, grades): (String, Vec<Grade>)| {
-        let claims = claims(&rubric, &grades);
+        let claims = claims(&rubric, &grades, None);
         (!claims.is_empty()).then(|| (candidate.clone(), ItemSubject::Trace { id: candidate, claims }))
     };
     Ok(by_candidate.into_iter().filter_map(subject).collect())
@@ -215,8 +215,9 @@ pub async fn collect_run_claims(
     let version = store.put_rubric_version(project, head.id, &new, None, now).await?;
     let rubric = parse_stored_rubric(&version)?;
     let subject = |result: &CaseResult| {
-        let claims = claims(&rubric, &result.grades);
-        let (material, n) = (&result.material, claims.len());
+        let material = &result.material;
+        let claims = claims(&rubric, &result.grades, material.row.as_ref());
+        let n = claims.len();
         let subject = ItemSubject::Case {
             task: Some(material.task.clone()).filter(|text| !text.is_empty()),
             text: material.response.clone(),

@@ -25,7 +25,10 @@ pub use people::{
     ungraded_questions,
 };
 pub use task_definition::{ItemSubject, RubricVersionRef, TaskDefinition, is_turned};
-pub use work::{AssignmentContext, giving, load_assignment_context, load_shown_progress};
+pub use work::{
+    AssignmentContext, AssignmentPage, giving, load_assignment_context, load_assignment_page,
+    load_shown_progress,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,7 @@ use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError, TaskId
 
 use super::{TaskDefinition, parse_task_settings};
 
-/// Data of the assignment page.
+/// An assignment with what is asked about its item.
 #[derive(Debug)]
 pub struct AssignmentContext {
     pub task: Task,
@@ -22,8 +22,13 @@ pub struct AssignmentContext {
     pub row: Option<String>,
     pub schemes: Vec<Scheme>,
     pub draft: Draft,
-    pub n_done: u64,
-    pub n_left: u64,
+}
+
+/// Data of the assignment page.
+#[derive(Debug)]
+pub struct AssignmentPage {
+    pub context: AssignmentContext,
+    pub progress: ShownProgress,
     pub before: Option<AssignmentId>,
     pub after: Option<AssignmentId>,
     /// The annotator's items of this task, this one included.
@@ -98,9 +103,6 @@ pub async fn load_assignment_context(
     let (item, schemes) = asked.about(store, project, &item, Some(assignment.id)).await?;
     let draft =
         assignment.draft.clone().and_then(|draft| serde_json::from_value(draft).ok()).unwrap_or_default();
-    let progress = load_shown_progress(store, task.id, assignment.account, &settings).await?;
-    let AssignmentNeighbours { before, after } = store.neighbours(&assignment).await?;
-    let own = store.own_assignments(task.id, assignment.account).await?;
     Ok(AssignmentContext {
         settings,
         description: asked.description,
@@ -109,13 +111,20 @@ pub async fn load_assignment_context(
         row,
         schemes,
         draft,
-        n_done: progress.n_done,
-        n_left: progress.n_left,
-        before,
-        after,
-        own,
         task,
     })
+}
+
+/// An assignment as its annotator sees it, among their other assignments.
+pub async fn load_assignment_page(
+    store: &Store,
+    context: AssignmentContext,
+) -> Result<AssignmentPage, StoreError> {
+    let (task, account) = (context.task.id, context.assignment.account);
+    let progress = load_shown_progress(store, task, account, &context.settings).await?;
+    let AssignmentNeighbours { before, after } = store.neighbours(&context.assignment).await?;
+    let own = store.own_assignments(task, account).await?;
+    Ok(AssignmentPage { context, progress, before, after, own })
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use utoipa_axum::routes;
 use super::path_parameters::{ASSIGNMENT_ID, TASK_ID};
 use super::{Json, Path};
 use crate::annotate::{
-    AssignmentContext, complete_annotation, giving, load_assignment_context, parse_task_settings,
+    AssignmentPage, complete_annotation, giving, load_assignment_context, load_assignment_page,
+    parse_task_settings,
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal, Who};
@@ -191,7 +192,8 @@ async fn assign_next_item(
     let why = match app.store.assign_next(caller.project, task.id, account, &given, now).await? {
         NextAssignment::Given(it) => {
             let work = load_assignment_context(&app.store, caller.project, it.0).await?;
-            return Ok(Json(NextWork::Work(work.into())));
+            let page = load_assignment_page(&app.store, work).await?;
+            return Ok(Json(NextWork::Work(page.into())));
         }
         NextAssignment::Finished => "finished",
         NextAssignment::NothingNow => "nothing_now",
@@ -219,7 +221,8 @@ async fn get_assignment(
         return Err(ApiError::Forbidden("submitted items cannot be reopened in this task".to_owned()));
     }
     app.store.open_assignment(caller.project, work.assignment.id, clock::current_time()).await?;
-    Ok(Json(work.into()))
+    let page = load_assignment_page(&app.store, work).await?;
+    Ok(Json(page.into()))
 }
 
 /// Save the current draft
@@ -355,8 +358,9 @@ impl From<&OwnAssignment> for OwnItem {
     }
 }
 
-impl From<AssignmentContext> for WorkShown {
-    fn from(it: AssignmentContext) -> Self {
+impl From<AssignmentPage> for WorkShown {
+    fn from(page: AssignmentPage) -> Self {
+        let AssignmentPage { context: it, progress, before, after, own } = page;
         let back = it.settings.back_navigation;
         Self {
             assignment: it.assignment.id.to_string(),
@@ -367,10 +371,10 @@ impl From<AssignmentContext> for WorkShown {
             draft: it.draft,
             revision: it.assignment.revision,
             state: state_word(it.assignment.state == AssignmentState::Submitted),
-            progress: OwnProgress { done: it.n_done, left: Some(it.n_left) },
-            before: it.before.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
-            after: it.after.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
-            own: it.own.iter().filter(|_| back).map(OwnItem::from).collect(),
+            progress: OwnProgress { done: progress.n_done, left: Some(progress.n_left) },
+            before: before.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
+            after: after.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
+            own: own.iter().filter(|_| back).map(OwnItem::from).collect(),
             settings: WorkSettings {
                 back_navigation: back,
                 shows_score: it.settings.shows_score,

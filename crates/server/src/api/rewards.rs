@@ -211,7 +211,10 @@ impl Reward {
                 Outcome::Scored { .. } | Outcome::NotApplicable => grade.reason.as_str().to_owned(),
                 Outcome::Abstained { why } => format!("cannot assess: {why}"),
                 Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
-                Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
+                Outcome::Deferred { why } => match grade.reason.as_str() {
+                    "" => format!("not asked: {}", variant_in_words(why)),
+                    reason => format!("not asked: {}: {reason}", variant_in_words(why)),
+                },
             };
             if !text.is_empty() {
                 reasons.push(format!("{}: {text}", grade.criterion));

@@ -1,4 +1,4 @@
-//! Tokens of programs: shown once, kept as their hash.
+//! API tokens: shown once, stored as a hash.
 
 use axum::extract::State;
 use jurist_core::grade::Time;

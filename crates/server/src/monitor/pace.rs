@@ -92,7 +92,7 @@ pub struct MonitorBudgetView {
     /// Code of the currency (ISO 4217).
     #[schema(example = "GBP")]
     pub currency: String,
-    /// Dollars for one unit of the currency, where amounts in dollars are shown next to the budget.
+    /// Exchange rate to US dollars, where amounts in dollars are shown next to the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 }

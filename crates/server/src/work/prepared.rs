@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jurist_core::dialect::{Dialect, NetworkSettings, ProjectSettings, RateLimitSettings};
 use jurist_core::grade::{FORMAT, Spend, Time};
-use jurist_core::plan::{PlanUnit, group_compared, plan_suite};
+use jurist_core::plan::{PlanUnit, group_linked_units, plan_suite};
 use jurist_core::redact::Redactor;
 use jurist_core::run::{Run, RunId, RunResults};
 use jurist_core::suite::{Judge, Suite};
@@ -126,10 +126,11 @@ impl PreparedSubmission {
         Arc::new(GradingContext { caller, redactor: self.redactor.clone() })
     }
 
-    /// Divides the plan into slices of at most `most` units; units that are compared with each other stay in one slice.
+    /// Divides the plan into slices of at most `most` units; units that are compared with each other, or
+    /// use each other's outputs, stay in one slice.
     pub fn slices(&self, most: usize) -> Vec<Vec<usize>> {
         let mut slices: Vec<Vec<usize>> = Vec::new();
-        for group in group_compared(self.jobs.iter().map(|job| &*job.unit)) {
+        for group in group_linked_units(self.jobs.iter().map(|job| &*job.unit)) {
             let group: Vec<usize> = group.into_iter().map(|at| self.jobs[at].at).collect();
             match slices.last_mut() {
                 Some(last) if last.len() + group.len() <= most => last.extend(group),

@@ -208,7 +208,7 @@ fn an_agent_that_falls_is_named_and_the_others_are_not() {
         );
         let message = alert["message"].as_str().unwrap();
         assert!(message.contains("the score of agent chat in tone fell from 0.72 to 0.50"), "{message}");
-        // The rubric asks something new, and nothing is compared across that.
+        // A new rubric version: scores are not compared across versions.
         place.applied("tone", &three_agents("sample_rate: 1.0").replace("kind", "very kind")).await;
         place.watch(0).await;
         assert_eq!((place.told().await, place.n_alerts().await), (Vec::new(), 1));

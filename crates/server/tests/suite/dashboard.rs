@@ -238,7 +238,7 @@ fn agents_stand_on_top_of_each_other_in_one_picture() {
         place.finish("t1", "worth 2", json!({ "agent": "shop" })).await;
         place.settled("tone", 2).await;
         let both = place.get("/api/v1/monitors/tone/radar?agent=desk&agent=shop").await;
-        assert_eq!(both, place.get("/api/v1/monitors/tone/radar").await, "all of them unless told");
+        assert_eq!(both, place.get("/api/v1/monitors/tone/radar").await, "all agents by default");
         assert!(both["svg"].as_str().unwrap().starts_with("<svg"), "{both}");
         let table = &both["table"];
         assert_eq!(table["columns"].as_array().unwrap().len(), 4, "{table}");

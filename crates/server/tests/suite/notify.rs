@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use crate::place::{Place, served, until, with_accounts};
 use crate::smtp::{Smtp, Wire, smtp};
 
-const SECRET: &str = "a key of this server, made by chance";
+const SECRET: &str = "a random key of this server, for tests";
 const PASSWORD: &str = "smtp-password-4711";
 
 fn settings() -> ServerSettings {

@@ -2,7 +2,7 @@ use jurist_core::grade::Value;
 use jurist_store::accounts::NewAccount;
 use jurist_store::adjudications::NewAdjudication;
 use jurist_store::annotate::AnnotationItem;
-use jurist_store::annotate::{ItemRole, ItemState, NewItem, NewTask, TaskState};
+use jurist_store::annotate::{ItemRole, ItemState, NewItem, NewTask, TaskItemCounts, TaskState};
 use jurist_store::assignments::{
     AnnotatorProgress, Assignment, AssignmentPolicy, AssignmentState, NextAssignment, NextItemOrder,
     SaveOutcome,
@@ -13,7 +13,7 @@ use jurist_store::{AccountId, ProjectId, TaskId};
 use serde_json::json;
 
 use crate::grading::version;
-use crate::{at, project};
+use crate::{at, project, undo_migrations};
 
 async fn person(scene: &Scene, name: &str) -> AccountId {
     let email = format!("{name}@example.org");
@@ -235,6 +235,136 @@ fn training_comes_first_checks_are_mixed_in_and_a_quota_ends_it() {
             NextAssignment::Quota
         );
     });
+}
+
+#[test]
+fn progress_agrees_with_items_and_assignments_after_every_change() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let with_role = |name: &str, role| NewItem { role, ..item(name, 0) };
+        let mut items: Vec<NewItem> = (0..12_u32).map(|n| item(&format!("c{n:02}"), n % 3)).collect();
+        items.push(with_role("gold", ItemRole::Gold));
+        items.push(with_role("look", ItemRole::Attention));
+        items.push(with_role("try", ItemRole::Training));
+        let task = task(&scene, support, &items).await;
+        let mut people = Vec::new();
+        for name in ["ann", "bob", "eve", "may"] {
+            people.push(person(&scene, name).await);
+        }
+        let named = async |name: &str| store.item_of(support, task, name).await.unwrap().unwrap().id;
+        for step in 0..60_usize {
+            // May only adjudicates.
+            let (now, who) = (4 * step as i64, people[step % 3]);
+            if let Some((it, _)) = next(&scene, support, task, who, now).await {
+                match step % 7 {
+                    3 => assert!(store.skip(support, it.id, at(now)).await.unwrap()),
+                    // They go away, and their lease ends before they come back.
+                    5 => {}
+                    _ => submit(&scene, support, &it, json!({ "step": step }), now).await,
+                }
+            }
+            match step {
+                8 => store.remove_item(support, named("c05").await, at(now)).await.unwrap(),
+                14 => store.set_wanted(support, named("c01").await, 3, ItemRole::Item).await.unwrap(),
+                20 => store.set_wanted(support, named("c02").await, 0, ItemRole::Gold).await.unwrap(),
+                26 => {
+                    let wanted = |name: &str| match name {
+                        "gold" => (0, ItemRole::Gold),
+                        "look" => (0, ItemRole::Attention),
+                        "try" => (0, ItemRole::Training),
+                        _ => (2, ItemRole::Item),
+                    };
+                    store.set_all_wanted(support, task, wanted).await.unwrap();
+                }
+                32 => {
+                    let more = [item("c00", 1), item("d", 1)];
+                    assert_eq!(store.add_items(support, task, &more, at(now)).await.unwrap(), 1);
+                }
+                38 => {
+                    let own = store.own_assignments(task, people[0]).await.unwrap();
+                    let answered = own.iter().find(|own| own.is_submitted).unwrap().id;
+                    let answered = store.assignment(support, answered).await.unwrap();
+                    submit(&scene, support, &answered, json!({ "again": true }), now).await;
+                }
+                44 => {
+                    let item = named("c04").await;
+                    let it = store.assign(support, item, people[3], at(now), at(now + 10)).await.unwrap();
+                    submit(&scene, support, &it, json!({ "step": step }), now).await;
+                }
+                50 => {
+                    let excluded = json!({ "excluded": [{ "account": people[1].to_string() }] });
+                    store.set_task_settings(support, task, "quality", &excluded, at(now)).await.unwrap();
+                }
+                _ => {}
+            }
+            check_progress(&scene, support, task, &people).await;
+        }
+        let progress = store.annotator_progress(task, people[0]).await.unwrap();
+        assert!(0 < progress.n_done && 0 < progress.n_checks_done, "{progress:?}");
+        assert_eq!(store.check().await.unwrap(), []);
+
+        undo_migrations(&scene, 16).await;
+        store.migrate(at(300)).await.unwrap();
+        check_progress(&scene, support, task, &people).await;
+        assert_eq!(store.check().await.unwrap(), []);
+        for sql in [
+            "UPDATE annotation_tasks SET n_open = n_open + 1",
+            "UPDATE annotation_items SET n_submitted = n_submitted + 1",
+            "UPDATE assignments SET is_item_open = 1 - is_item_open",
+        ] {
+            scene.execute(sql).await.unwrap();
+        }
+        let problems = store.check().await.unwrap();
+        let tables: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
+        assert_eq!(tables, ["annotation_tasks", "annotation_items", "assignments"]);
+    });
+}
+
+/// Compares the progress of a task and of its annotators with their rows.
+async fn check_progress(scene: &Scene, project: ProjectId, task: TaskId, people: &[AccountId]) {
+    for who in people {
+        let items = count_rows(scene, task, *who, "'item'").await;
+        let checks = count_rows(scene, task, *who, "'gold', 'attention'").await;
+        let counted = AnnotatorProgress {
+            n_done: items.n_done,
+            n_left: items.n_left,
+            n_checks_done: checks.n_done,
+            n_checks_left: checks.n_left,
+        };
+        assert_eq!(scene.store.annotator_progress(task, *who).await.unwrap(), counted);
+    }
+    let answers = "FROM assignments a WHERE a.item = i.id AND a.state = 'submitted'";
+    let items = format!("FROM annotation_items i WHERE i.task = '{task}' AND i.role = 'item'");
+    let here = format!("{items} AND i.state <> 'removed'");
+    let is_done = format!("i.state = 'done' OR (i.n_wanted = 0 AND EXISTS (SELECT 1 {answers}))");
+    let n_wanted = "SUM(CASE WHEN i.n_wanted = 0 THEN 1 ELSE i.n_wanted END)";
+    let counted = TaskItemCounts {
+        n_items: number(scene, &format!("SELECT COUNT(*) {here}")).await,
+        n_done: number(scene, &format!("SELECT COUNT(*) {here} AND ({is_done})")).await,
+        n_wanted: number(scene, &format!("SELECT {n_wanted} {here}")).await,
+        n_submitted: number(scene, &format!("SELECT SUM((SELECT COUNT(*) {answers})) {items}")).await,
+    };
+    assert_eq!(scene.store.progress(project, task).await.unwrap(), counted);
+}
+
+struct CountedRows {
+    n_done: u64,
+    n_left: u64,
+}
+
+async fn count_rows(scene: &Scene, task: TaskId, who: AccountId, roles: &str) -> CountedRows {
+    let items = format!("FROM annotation_items i WHERE i.task = '{task}' AND i.role IN ({roles})");
+    let own =
+        format!("(SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = '{who}' AND a.state IN");
+    let done = format!("SELECT COUNT(*) {items} AND EXISTS {own} ('submitted'))");
+    let left = format!(
+        "SELECT COUNT(*) {items} AND i.state = 'open' AND NOT EXISTS {own} ('submitted', 'skipped'))"
+    );
+    CountedRows { n_done: number(scene, &done).await, n_left: number(scene, &left).await }
+}
+
+async fn number(scene: &Scene, sql: &str) -> u64 {
+    u64::try_from(scene.number(sql).await.unwrap()).unwrap()
 }
 
 #[test]

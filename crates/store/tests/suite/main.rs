@@ -26,7 +26,21 @@ fn at(seconds: i64) -> Time {
 }
 
 /// What takes each migration back, the newest first.
-const UNDO: [(i64, &[&str]); 9] = [
+const UNDO: [(i64, &[&str]); 10] = [
+    (
+        16,
+        &[
+            "DROP INDEX assignments_own",
+            "DROP INDEX annotation_items_counts",
+            "DROP INDEX annotation_items_wanted",
+            "ALTER TABLE annotation_tasks DROP COLUMN n_open",
+            "ALTER TABLE annotation_items DROP COLUMN n_submitted",
+            "ALTER TABLE assignments DROP COLUMN item_role",
+            "ALTER TABLE assignments DROP COLUMN is_item_open",
+            "CREATE INDEX assignments_account ON assignments (account, task, state)",
+            "CREATE INDEX annotation_items_balanced ON annotation_items (task, role, n_given, turn) WHERE state = 'open'",
+        ],
+    ),
     (15, &["ALTER TABLE run_results DROP COLUMN base"]),
     (14, &["DROP TABLE run_labels"]),
     (13, &["DROP TABLE dataset_cases", "DROP TABLE dataset_versions", "DROP TABLE datasets"]),
