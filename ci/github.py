@@ -119,10 +119,21 @@ def release_name(version: str) -> str:
     machine = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
     # Where the interpreter has no glibc, as on Alpine, only the static program runs.
     linux = "unknown-linux-gnu" if platform.libc_ver()[0] == "glibc" else "unknown-linux-musl"
-    system = {"Linux": linux, "Darwin": "apple-darwin"}.get(platform.system())
-    if not machine or not system:
+    system = {"Linux": linux, "Darwin": "apple-darwin", "Windows": "pc-windows-msvc"}.get(platform.system())
+    if not machine or not system or (machine, system) == ("aarch64", "pc-windows-msvc"):
         sys.exit(f"there is no release for {platform.system()} on {platform.machine()}; give the input `binary`")
-    return f"jurist-{version}-{machine}-{system}.tar.gz"
+    return f"jurist-{version}-{machine}-{system}.{'zip' if system == 'pc-windows-msvc' else 'tar.gz'}"
+
+
+def unpack_program(name: str, archive: bytes) -> tuple[str, bytes]:
+    """The file name of the program in a release archive, and its content."""
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+            member = next(member for member in packed.namelist() if member.endswith("/jurist.exe"))
+            return "jurist.exe", packed.read(member)
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        member = next(member for member in packed if member.isfile() and member.name.endswith("/jurist"))
+        return "jurist", packed.extractfile(member).read()
 
 
 def download_release() -> pathlib.Path:
@@ -143,10 +154,9 @@ def download_release() -> pathlib.Path:
         sys.exit(f"the checksum of {name} is {found}, and SHA256SUMS says {wanted}")
     folder = pathlib.Path(os.environ.get("RUNNER_TEMP", ".")).resolve() / f"jurist-{version}"
     folder.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        member = next(member for member in packed if member.isfile() and member.name.endswith("/jurist"))
-        (folder / "jurist").write_bytes(packed.extractfile(member).read())
-    (folder / "jurist").chmod(0o755)
+    program, content = unpack_program(name, archive)
+    (folder / program).write_bytes(content)
+    (folder / program).chmod(0o755)
     return folder
 
 

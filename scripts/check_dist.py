@@ -257,6 +257,8 @@ def check_workflow():
     targets = {entry["target"] for entry in workflow["jobs"]["build"]["strategy"]["matrix"]["include"]}
     known = set(pack.PLATFORMS)
     need(targets == known, f"the workflow builds {sorted(targets - known)}, which pack.py does not know, and lacks {sorted(known - targets)}, which the npm package names")
+    for system in sorted({platform.os for platform in pack.PLATFORMS.values()}):
+        need(f"dist/jurist-{system}-*.tgz" in text, f"the workflow does not publish the npm packages for {system}")
     need(workflow["permissions"] == {"contents": "read"}, "the workflow's rights are to read, unless a job says more")
     for job in workflow["jobs"].values():
         for step in job["steps"]:

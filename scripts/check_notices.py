@@ -72,7 +72,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 def serve(folder):
     """A server, and its address."""
     command = [jurist, "serve", "--address", "127.0.0.1:0", "--allow-private-network", "--workers", "2", "--lease", "2", "--trust-settings"]
-    env = {"PATH": os.environ["PATH"], "SMTP_PASSWORD": PASSWORD, "JURIST_SECRET": "made by chance for this check"}
+    env = {"PATH": os.environ["PATH"], "SMTP_PASSWORD": PASSWORD, "JURIST_SECRET": "a random key for this check"}
     process = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
     return process, re.search(r"http://[\w.:]+", process.stdout.readline()).group(0)
 

@@ -2,7 +2,7 @@
 
 Fences, inline code, links' addresses, comments and HTML are left out of Markdown.
 Of sources (`strings GLOB` in the list) string literals are read: in Rust also comments with three slashes, in Python
-also docstrings, in TypeScript also text between tags.
+also docstrings, in TypeScript also text between tags. Of other files (YAML, JSON, plain text) everything is read.
 With --figures a table of each file's sentence length and Flesch reading ease is printed;
 --at COMMIT measures the files of an earlier commit instead, for comparison.
 """
@@ -144,6 +144,11 @@ def read_html(text):
     return re.sub(r"<[^>]*>", lambda tag: blank(tag) or " ", text)
 
 
+def read_plain(text):
+    """A file without a reader of its own, such as YAML and JSON: everything outside backticks."""
+    return re.sub(r"`[^`\n]*`", "CODE", text)
+
+
 READERS = {
     ".md": read_prose, ".html": read_html, ".rs": read_strings, ".py": read_python_strings,
     ".ts": read_page_texts, ".tsx": read_page_texts,
@@ -153,7 +158,7 @@ READERS = {
 def find_faults(name, text, rules, allowed=()):
     for phrase in allowed:
         text = text.replace(phrase, "")
-    prose = READERS.get(pathlib.PurePath(name).suffix, read_strings)(text)
+    prose = READERS.get(pathlib.PurePath(name).suffix, read_plain)(text)
     matches = [(match, advice) for pattern, advice in rules for match in pattern.finditer(prose)]
     for match, advice in sorted(matches, key=lambda matched: matched[0].start()):
         yield f"{name}:{prose.count(chr(10), 0, match.start()) + 1}: “{match[0]}”; better: {advice}"

@@ -33,7 +33,7 @@ REASONS = [
     ("bound to a vendor", "providers that are not spoken", r"^cannot-be-run"),
     ("bound to a vendor", "tests or prompts of a service", r"tests cannot be read from|prompts that `"),
     ("bound to a vendor", "moderation, classification, guardrails, search",
-     r"`(not-)?(moderation|classifier|guardrails|search-rubric|pi|perplexity|perplexity-score)` is not supported"),
+     r"`(not-)?(moderation|classifier|guardrails|search-rubric|pi|perplexity|perplexity-score)` is not supported|is no moderation endpoint that"),
     ("not of the tool", "assertion types that the tool does not have", r"assertion type `[^`]*` is not supported$"),
     ("not of the tool", "judges without an id, which the tool refuses", r"has settings and no `id`"),
     ("not of the tool", "files that the copy does not have", r"^unreadable: .*there is no such file"),

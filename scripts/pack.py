@@ -15,10 +15,13 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
+import zipfile
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -39,6 +42,14 @@ class Platform:
     libc: str | None = None
     debian: str | None = None
 
+    @property
+    def program(self):
+        return "jurist.exe" if self.os == "win32" else "jurist"
+
+    @property
+    def archive_ending(self):
+        return "zip" if self.os == "win32" else "tar.gz"
+
 
 PLATFORMS = {
     "x86_64-unknown-linux-gnu": Platform("linux-x64", "linux", "x64", "glibc", "amd64"),
@@ -47,6 +58,7 @@ PLATFORMS = {
     "aarch64-unknown-linux-musl": Platform("linux-arm64-musl", "linux", "arm64", "musl", "arm64"),
     "x86_64-apple-darwin": Platform("darwin-x64", "darwin", "x64"),
     "aarch64-apple-darwin": Platform("darwin-arm64", "darwin", "arm64"),
+    "x86_64-pc-windows-msvc": Platform("win32-x64", "win32", "x64"),
 }
 
 
@@ -66,7 +78,7 @@ class Release:
 
     @property
     def program(self):
-        return self.tree / "jurist"
+        return self.tree / self.platform.program
 
     @property
     def debian_version(self):
@@ -75,46 +87,77 @@ class Release:
 
     @property
     def documents(self):
-        return sorted(path for path in self.tree.iterdir() if path.is_file() and path.name != "jurist")
+        return sorted(path for path in self.tree.iterdir() if path.is_file() and path != self.program)
 
 
 def run_text(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
 
 
-def write_tree(tree, binary, describer):
+def write_text(file, text):
+    """The same bytes on every system."""
+    file.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_tree(tree, program, binary, describer):
     """The program, its licences, completions, manual pages and the list of its components."""
     (tree / "completions").mkdir(parents=True)
-    shutil.copyfile(binary, tree / "jurist")
+    shutil.copyfile(binary, tree / program)
     for page in [*ROOT.glob("LICENSE-*"), *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md"))]:
         shutil.copyfile(page, tree / page.name)
     for shell, name in COMPLETIONS.items():
-        (tree / "completions" / name).write_text(run_text(describer, "completions", shell))
+        write_text(tree / "completions" / name, run_text(describer, "completions", shell))
     run_text(describer, "man", tree / "man")
     run_text(sys.executable, ROOT / "scripts/write_sbom.py", tree / "jurist.cdx.json", tree / "LICENSES-THIRD-PARTY.txt")
     set_modes(tree)
 
 
+def find_mode(path):
+    is_program = path.name in ("jurist", "jurist.exe", "launcher.js") and path.parent.name != "completions"
+    return 0o755 if path.is_dir() or is_program else 0o644
+
+
 def set_modes(tree):
     for path in [tree, *tree.rglob("*")]:
-        is_program = path.name in ("jurist", "launcher.js") and path.parent.name != "completions"
-        path.chmod(0o755 if path.is_dir() or is_program else 0o644)
+        path.chmod(find_mode(path))
+
+
+def list_members(tree, prefix):
+    """Paths below a folder and their names in an archive, in the same order on every system."""
+    paths = sorted(tree.rglob("*"), key=lambda path: path.relative_to(tree).parts)
+    return [(path, f"{prefix}/{path.relative_to(tree).as_posix()}") for path in paths]
 
 
 def write_tar(file, tree, prefix, moment, level):
     """A packed tar of a folder, whose bytes depend on names and contents alone."""
     with open(file, "wb") as raw, gzip.GzipFile("", "wb", level, raw, 0) as packed, tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as tar:
-        for path in sorted(tree.rglob("*")):
-            member = tar.gettarinfo(path, f"{prefix}/{path.relative_to(tree)}")
+        for path, name in list_members(tree, prefix):
+            member = tar.gettarinfo(path, name)
+            # A file system of Windows has no modes.
+            member.mode = find_mode(path)
             member.mtime, member.uid, member.gid, member.uname, member.gname = moment, 0, 0, "", ""
             with path.open("rb") if path.is_file() else io.BytesIO() as content:
                 tar.addfile(member, content if path.is_file() else None)
 
 
+def write_zip(file, tree, prefix, moment, level):
+    """The same as a zip, which Windows unpacks by itself."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+        for path, name in list_members(tree, prefix):
+            if path.is_file():
+                member = zipfile.ZipInfo(name, time.gmtime(moment)[:6])
+                member.compress_type = zipfile.ZIP_DEFLATED
+                # As on Unix, wherever it is packed: 3 is Unix, and its mode is in the upper half.
+                member.create_system, member.external_attr = 3, (stat.S_IFREG | find_mode(path)) << 16
+                archive.writestr(member, path.read_bytes(), compresslevel=level)
+
+
 def pack_archive(release):
     name = f"jurist-{release.version}-{release.target}"
     shutil.copyfile(release.tree / "jurist.cdx.json", release.folder / f"{name}.cdx.json")
-    write_tar(release.folder / f"{name}.tar.gz", release.tree, name, release.moment, release.gzip_level)
+    ending = release.platform.archive_ending
+    write = write_zip if ending == "zip" else write_tar
+    write(release.folder / f"{name}.{ending}", release.tree, name, release.moment, release.gzip_level)
 
 
 def list_debian_dependencies(program):
@@ -197,15 +240,15 @@ def pack_npm_program(release):
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
         (tree / "bin").mkdir()
-        shutil.copyfile(release.program, tree / "bin/jurist")
+        shutil.copyfile(release.program, tree / "bin" / platform.program)
         for page in release.documents:
             if page.name.startswith("LICENSE"):
                 shutil.copyfile(page, tree / page.name)
         name = f"@jurist/{platform.npm}"
-        (tree / "README.md").write_text(f"# {name}\n\nThe program of the package `jurist` for {platform.os} on {platform.cpu}. Install `jurist` instead.\n")
+        write_text(tree / "README.md", f"# {name}\n\nThe program of the package `jurist` for {platform.os} on {platform.cpu}. Install `jurist` instead.\n")
         only = {"os": [platform.os], "cpu": [platform.cpu], **({"libc": [platform.libc]} if platform.libc else {})}
         # Yarn would leave it packed, and a packed program cannot be started.
-        (tree / "package.json").write_text(describe_npm_package(name, release.version, preferUnplugged=True, **only))
+        write_text(tree / "package.json", describe_npm_package(name, release.version, preferUnplugged=True, **only))
         set_modes(tree)
         write_tar(release.folder / f"jurist-{platform.npm}-{release.version}.tgz", tree, "package", NPM_TIME, release.gzip_level)
 
@@ -220,7 +263,7 @@ def pack_npm_command(release):
         for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
             shutil.copyfile(ROOT / licence, tree / licence)
         programs = {f"@jurist/{platform.npm}": release.version for platform in PLATFORMS.values()}
-        (tree / "package.json").write_text(describe_npm_package(
+        write_text(tree / "package.json", describe_npm_package(
             "jurist", release.version, bin={"jurist": "bin/launcher.js"}, engines={"node": ">=18"}, optionalDependencies=programs))
         set_modes(tree)
         write_tar(release.folder / f"jurist-{release.version}.tgz", tree, "package", NPM_TIME, release.gzip_level)
@@ -246,7 +289,7 @@ def write_container_context(release):
 
 def write_checksums(folder):
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "SHA256SUMS")
-    (folder / "SHA256SUMS").write_text("".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files))
+    write_text(folder / "SHA256SUMS", "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files))
     return files
 
 
@@ -274,8 +317,9 @@ def pack(arguments):
     version = run_text(describer, "--version").split()[1]
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder) / "tree"
-        write_tree(tree, arguments.binary, describer)
-        release = Release(version, arguments.target, PLATFORMS[arguments.target], tree, arguments.folder, moment, level)
+        platform = PLATFORMS[arguments.target]
+        write_tree(tree, platform.program, arguments.binary, describer)
+        release = Release(version, arguments.target, platform, tree, arguments.folder, moment, level)
         for step in (pack_archive, pack_debian, pack_npm_program, pack_npm_command, write_container_context):
             step(release)
 

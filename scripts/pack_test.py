@@ -1,10 +1,12 @@
 """Tests of what pack.py decides by itself; scripts/check-dist installs the packages."""
 
+import json
 import pathlib
 import sys
 import tarfile
 import tempfile
 import unittest
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import container_steps
@@ -42,6 +44,44 @@ class Packing(unittest.TestCase):
         self.assertEqual(archives[0].read_bytes(), archives[1].read_bytes())
         with tarfile.open(archives[0]) as tar:
             self.assertEqual(tar.getnames(), ["jurist/a", "jurist/b", "jurist/b/c"])
+
+    def test_modes_in_an_archive_do_not_depend_on_the_file_system(self):
+        tree = self.folder / "tree"
+        (tree / "bin").mkdir(parents=True)
+        for name in ("bin/jurist", "README.md"):
+            (tree / name).touch(0o600)
+        pack.write_tar(self.folder / "a.tar.gz", tree, "jurist", 1, 1)
+        with tarfile.open(self.folder / "a.tar.gz") as tar:
+            self.assertEqual([oct(member.mode) for member in tar], ["0o644", "0o755", "0o755"])
+
+    def test_the_archive_for_windows_is_a_zip_with_a_program_that_windows_starts(self):
+        archives = []
+        for n in range(2):
+            release = self.make_windows_release(f"release-{n}")
+            (release.tree / "jurist.cdx.json").touch()
+            release.program.write_bytes(b"MZ")
+            release.program.touch()
+            pack.pack_archive(release)
+            archives.append(release.folder / "jurist-1.0.0-x86_64-pc-windows-msvc.zip")
+        self.assertEqual(archives[0].read_bytes(), archives[1].read_bytes())
+        with zipfile.ZipFile(archives[0]) as packed:
+            names = ["jurist.cdx.json", "jurist.exe"]
+            self.assertEqual(packed.namelist(), [f"jurist-1.0.0-x86_64-pc-windows-msvc/{name}" for name in names])
+
+    def test_the_npm_package_for_windows_has_the_name_that_the_launcher_looks_for(self):
+        release = self.make_windows_release("release")
+        release.program.write_bytes(b"MZ")
+        pack.pack_npm_program(release)
+        with tarfile.open(release.folder / "jurist-win32-x64-1.0.0.tgz") as packed:
+            self.assertIn("package/bin/jurist.exe", packed.getnames())
+            described = json.load(packed.extractfile("package/package.json"))
+        self.assertEqual((described["name"], described["os"], described["cpu"]), ("@jurist/win32-x64", ["win32"], ["x64"]))
+
+    def make_windows_release(self, name):
+        tree = self.folder / name / "tree"
+        tree.mkdir(parents=True)
+        target = "x86_64-pc-windows-msvc"
+        return pack.Release("1.0.0", target, pack.PLATFORMS[target], tree, self.folder / name, 1_700_000_000, 1)
 
     def test_a_version_before_a_release_sorts_before_it_in_debian(self):
         release = pack.Release("0.2.0-rc.1", "", None, self.folder, self.folder, 0, 1)

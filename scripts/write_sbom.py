@@ -125,9 +125,9 @@ def main():
     crates = [crate for crate in supply.read_crates(supply.read_metadata()) if crate.is_shipped]
     lock = json.loads((supply.ROOT / "web/package-lock.json").read_text())
     packages = [package for package in supply.read_web_packages(lock) if package.is_shipped]
-    pathlib.Path(sys.argv[1]).write_text(json.dumps(write_sbom(crates, packages), indent=2) + "\n")
+    pathlib.Path(sys.argv[1]).write_text(json.dumps(write_sbom(crates, packages), indent=2) + "\n", newline="\n")
     if len(sys.argv) > 2:
-        pathlib.Path(sys.argv[2]).write_text(write_licences(crates, packages))
+        pathlib.Path(sys.argv[2]).write_text(write_licences(crates, packages), newline="\n")
     print(f"{len(crates)} crates and {len(packages)} web packages in {sys.argv[1]}")
 
 

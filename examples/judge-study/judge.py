@@ -1,4 +1,4 @@
-"""A program that stands in for a model, so that the tutorial runs without a key. It counts polite words."""
+"""A program that replaces a model, so that the tutorial runs without a key. It counts polite words."""
 
 import json
 import re

@@ -39,8 +39,10 @@ child.on("error", (error) => {
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
-    // A terminal sends Ctrl+C to both; a second one would end the program before it has stored its results.
-    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    // A terminal sends Ctrl+C to both; a second one would end the program before it has stored its results. On Windows
+    // it is the console that sends it, and what this process sends would end the program at once.
+    const isSentToBoth = process.platform === "win32" || process.stdin.isTTY;
+    if (signal !== "SIGINT" || !isSentToBoth) child.kill(signal);
   });
 }
 child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));

@@ -7,7 +7,7 @@ use jurist_core::dialect::{DeferPolicy, ProjectSettings};
 use jurist_core::grade::Usd;
 use jurist_core::plan::{CallRange, estimate_judge_calls};
 use jurist_core::rubric::Rubric;
-use jurist_core::suite::{Judge, McpServer};
+use jurist_core::suite::{FilledVariables, Judge, McpServer};
 use jurist_engine::agent::Agents;
 use jurist_engine::batch::BatchClient;
 use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, VendorRateLimits, unknown_price_error};
@@ -15,7 +15,7 @@ use jurist_engine::embed::Embedders;
 use jurist_engine::judge::{CheckPrograms, ResolvedJudges, permit_check};
 use jurist_engine::load::{self, SuiteFiles};
 use jurist_engine::model::resolve::Resolver;
-use jurist_engine::permission::require_permission;
+use jurist_engine::permission::{NotPermitted, permit_addresses, require_permission};
 use jurist_engine::prepare::{RunRequest, RunResources, apply_on_error};
 use jurist_engine::record::{Cassette, Recorder, Tape};
 use jurist_engine::trust::require_trust;
@@ -188,6 +188,10 @@ impl JudgingArgs {
     ) -> anyhow::Result<(Arc<Rubric>, ResolvedJudges)> {
         let judge = self.resolve_judge_model(self.judge(&chosen.judge), &resolver).await?;
         self.consent(&judge, &chosen.judges)?;
+        self.permit_judge_addresses(&resolver, &chosen.variables, &judge, &chosen.judges)?;
+        let is_allowed = self.allow_commands || self.replay.is_some();
+        let embedders = chosen.rubric.embedding_models().filter_map(|model| model.base_url);
+        permit_addresses(is_allowed, &resolver, &chosen.variables, embedders)?;
         let mut bench =
             ResolvedJudges::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
         self.check_prices(&bench, estimate_judge_calls(&chosen.rubric, &judge))?;
@@ -225,6 +229,19 @@ impl JudgingArgs {
             }
             None => Ok(()),
         }
+    }
+
+    /// Judges at addresses that only the file names get variables of the environment only if a person agrees.
+    pub fn permit_judge_addresses(
+        &self,
+        resolver: &Resolver,
+        variables: &FilledVariables,
+        judge: &Judge,
+        named: &BTreeMap<String, Judge>,
+    ) -> Result<(), NotPermitted> {
+        let is_allowed = self.allow_commands || self.replay.is_some();
+        let addresses = judge.addresses().chain(named.values().flat_map(Judge::addresses));
+        permit_addresses(is_allowed, resolver, variables, addresses.map(str::to_owned))
     }
 
     /// Programs and services that a rubric names run only if a person agrees.

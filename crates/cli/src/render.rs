@@ -136,7 +136,8 @@ impl ProgressLine {
             return;
         }
         if self.is_terminal {
-            let _ = write!(stderr(), "\r\x1b[2K{}", text());
+            let text = text();
+            let _ = write!(stderr(), "\r\x1b[2K{}", cut_to_columns(&text, progress_columns()));
             self.is_drawn = true;
         } else {
             print_note(&text());
@@ -149,6 +150,17 @@ impl ProgressLine {
             let _ = write!(stderr(), "\r\x1b[2K");
         }
     }
+}
+
+/// How wide the terminal is that shows progress. The last column stays free, because some terminals wrap there.
+fn progress_columns() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr())
+        .map_or(usize::MAX, |size| usize::from(size.0.0).saturating_sub(1))
+}
+
+/// A line that wraps could not be erased by the next one.
+fn cut_to_columns(text: &str, columns: usize) -> &str {
+    text.char_indices().nth(columns).map_or(text, |(end, _)| &text[..end])
 }
 
 /// How wide the terminal is that reads standard output; a file or a pipe has no end.

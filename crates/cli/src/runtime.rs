@@ -1,7 +1,6 @@
 //! Threads that wait for the network, and the signals that stop a command.
 
 use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// Runs what waits for a network.
@@ -16,16 +15,43 @@ pub fn wait_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::R
 
 /// Listens from now on for an interrupt, and for what service managers send.
 pub fn watch_stop_signals() -> anyhow::Result<watch::Receiver<bool>> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let stopped = listen_for_stop()?;
     let (stop, stopping) = watch::channel(false);
     tokio::spawn(async move {
+        stopped.await;
+        let _ = stop.send(true);
+    });
+    Ok(stopping)
+}
+
+#[cfg(unix)]
+fn listen_for_stop() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        let _ = stop.send(true);
-    });
-    Ok(stopping)
+    })
+}
+
+/// Windows has no signal by which one process asks another to end: service managers send Ctrl+Break. After the console
+/// is closed it waits a few seconds, and then ends the process.
+#[cfg(windows)]
+fn listen_for_stop() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+    let (mut interrupt, mut pause, mut close) = (ctrl_c()?, ctrl_break()?, ctrl_close()?);
+    let (mut logoff, mut shutdown) = (ctrl_logoff()?, ctrl_shutdown()?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = pause.recv() => {}
+            _ = close.recv() => {}
+            _ = logoff.recv() => {}
+            _ = shutdown.recv() => {}
+        }
+    })
 }
 
 /// Waits for the stop signal.

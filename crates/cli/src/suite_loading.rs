@@ -9,7 +9,7 @@ use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity, closest};
 use jurist_core::dialect::{Dialect, LoadedSuite, ProjectSettings, VariableExpansion};
 use jurist_core::rubric::Rubric;
-use jurist_core::suite::{Judge, Monitor, Suite};
+use jurist_core::suite::{FilledVariables, Judge, Monitor, Suite};
 use jurist_engine::bundle::Reading;
 use jurist_engine::load::{LoadOptions, Outside, SuiteFiles, load_suite, load_suite_with_sources};
 use jurist_engine::load_script::ScriptPolicy;
@@ -79,6 +79,8 @@ pub(crate) struct ChosenRubric {
     pub(crate) judge: Judge,
     /// Judges that the file names.
     pub(crate) judges: BTreeMap<String, Judge>,
+    /// Variables of the environment in the texts of the file.
+    pub(crate) variables: FilledVariables,
     pub(crate) settings: ProjectSettings,
     /// Where its file stands; programs start there.
     pub(crate) project: SuiteFiles,
@@ -149,6 +151,7 @@ pub(crate) fn choose_suite_rubric(
         rubric: Arc::clone(file_rubric.rubric),
         judge: file_rubric.judge.clone(),
         judges: suite.judges.clone(),
+        variables: suite.variables.clone(),
         settings: settings.clone(),
         project: project.clone(),
     };

@@ -69,7 +69,7 @@ impl WorkerPoolArgs {
 
 /// Tells this process from all others.
 pub fn worker_process_name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = jurist_engine::platform::host_name();
     let chance: u16 = u16::from_le_bytes(jurist_store::random());
-    format!("{}-{}-{chance:04x}", host.trim(), std::process::id())
+    format!("{host}-{}-{chance:04x}", std::process::id())
 }

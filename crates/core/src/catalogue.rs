@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 pub use self::check_name::{
     BoundsCheckName, CallCheckName, CheckName, ExternalCheckName, JsonCheckName, OverlapCheckName,
-    SimilarityCheckName, SpanCheckName, TextCheckName,
+    ProviderCheckName, SimilarityCheckName, SpanCheckName, TextCheckName,
 };
 use crate::source::Tree;
 use crate::template;
@@ -713,6 +713,30 @@ pub const CHECKS: &[CatalogueEntry] = &[
                 ],
             ),
         )],
+    ),
+    on_measurements(
+        CheckName::Provider(ProviderCheckName::Perplexity),
+        "perplexity",
+        "the perplexity of the answer, by the log-probabilities of its tokens, is at most this, if it is given",
+        &[may("threshold", ParamKind::Amount)],
+    ),
+    on_measurements(
+        CheckName::Provider(ProviderCheckName::PerplexityScore),
+        "perplexity-score",
+        "1 / (1 + perplexity): the more certain the model was of its tokens, the closer to 1",
+        &[may("threshold", ParamKind::Fraction)],
+    ),
+    on_candidate(
+        CheckName::Provider(ProviderCheckName::Guardrails),
+        "guardrails",
+        "the guardrails of the target's provider flagged neither the prompt nor the answer",
+        &[],
+    ),
+    on_response(
+        CheckName::Provider(ProviderCheckName::Moderation),
+        "moderation",
+        "OpenAI's moderation endpoint flags the response for none of these categories; for none at all by default",
+        &[may("value", ParamKind::TextOrTexts), may("model_name", ParamKind::Text)],
     ),
     on_response(
         CheckName::Text(TextCheckName::NumericRange),

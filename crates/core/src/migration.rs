@@ -44,6 +44,8 @@ struct ForeignPart {
     names: Vec<String>,
     value: Json,
     score: f64,
+    /// Whether it held, where that is said apart from the score.
+    passed: Option<bool>,
     reason: String,
     /// Texts that it looked at one by one.
     points: Vec<(String, bool)>,
@@ -111,6 +113,7 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
             names: read_names(assertion, &["metric", "type"]),
             value: assertion.get("value").cloned().unwrap_or_default(),
             score: read_finite_number(part.get("score")?)?,
+            passed: part.get("pass").and_then(Json::as_bool),
             reason: read_text(&part["reason"]),
             points: Vec::new(),
         })
@@ -176,6 +179,7 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
             names: read_names(part, &["name", "type"]),
             value: Json::Null,
             score: read_finite_number(part.get("score")?)?,
+            passed: None,
             reason: failed.unwrap_or_else(|| read_text(&part["reasoning"])),
             points,
         })
@@ -332,13 +336,22 @@ impl<'a> CaseComparison<'a> {
             return Ok(Outcome::from(&finding));
         }
         let missing = || format!("a judge or a program answers `{}`, and the results do not", criterion.id);
-        let score = match part {
-            Some(part) => self.verdict.parts[part].score,
+        let part = part.map(|part| self.verdict.parts[part].clone());
+        let score = match &part {
+            Some(part) => part.score,
             None => self.find_point(criterion).ok_or_else(missing)?,
         };
         self.n_taken += 1;
-        // What is taken has been turned already where `not` turns it.
-        let score = if wants_contrary(criterion) { 1.0 - score } else { score };
+        let score = match part {
+            Some(part) if wants_contrary(criterion) && is_code(criterion) => {
+                let score = score_of_turned_code(criterion, &part);
+                self.note_difference(criterion, &part, score, "the contrary of what the code returned");
+                score
+            }
+            // What is taken has been turned already where `not` turns it.
+            _ if wants_contrary(criterion) => 1.0 - score,
+            _ => score,
+        };
         Ok(Outcome::Scored { value: Value::Number(score), unit: Some(score.clamp(0.0, 1.0)) })
     }
 
@@ -383,6 +396,20 @@ fn wants_contrary(criterion: &Criterion) -> bool {
     criterion.polarity != Polarity::Plain
 }
 
+/// Whether a program or an expression decides it.
+fn is_code(criterion: &Criterion) -> bool {
+    let CriterionKind::Check(method) = &criterion.ask else { return false };
+    ["javascript", "python", "webhook"].contains(&method.entry.name)
+}
+
+/// What the code of a `not-` assertion returned. promptfoo turns a yes or no, and keeps a number as it is: only whether
+/// the assertion held distinguishes the two.
+fn score_of_turned_code(criterion: &Criterion, part: &ForeignPart) -> f64 {
+    let (Some(passed), Some(mark)) = (part.passed, criterion.threshold) else { return 1.0 - part.score };
+    let is_number = (mark <= 1.0 - part.score) == passed;
+    if is_number { part.score } else { f64::from(u8::from(!passed)) }
+}
+
 /// Whether a criterion was named after an assertion: by its name, or by that and a number.
 fn is_name_of(id: &str, name: &str) -> bool {
     let spelt = |text: &str| text.replace('_', "-");
@@ -409,6 +436,27 @@ mod tests {
             ("is_json", "is-json", true),
         ] {
             assert_eq!(is_name_of(id, name), fits, "{id} {name}");
+        }
+    }
+
+    #[test]
+    fn what_turned_code_returned_is_told_by_whether_it_held() {
+        let mut criterion =
+            Criterion::new("not-javascript", "", CriterionKind::Question(crate::rubric::Scale::Unit));
+        criterion.threshold = Some(1.0 - 1e-6);
+        for (passed, score, returned) in
+            [(false, 0.3, 0.3), (true, 0.0, 0.0), (true, 1.0, 0.0), (false, 0.0, 1.0), (true, 0.3, 0.0)]
+        {
+            let (names, reason) = (Vec::new(), String::new());
+            let part = ForeignPart {
+                names,
+                value: Json::Null,
+                score,
+                passed: Some(passed),
+                reason,
+                points: Vec::new(),
+            };
+            assert_eq!(Some(score_of_turned_code(&criterion, &part)), Some(returned), "{passed} {score}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Suite to units: what will run, in a fixed order, and what it may cost.
 
 mod sampling;
+mod stored_outputs;
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,6 +15,8 @@ pub use crate::suite::next_time;
 pub use sampling::{
     SamplingDecision, TraceFacts, TraceStratum, hash_position, pick_trace, stratum_sample_rate,
 };
+pub use stored_outputs::{NeededOutput, group_linked_units};
+use stored_outputs::{add_producers, link_stored_outputs, select_tagged_cases};
 
 /// What will run, in the order in which it is reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +58,8 @@ pub struct PlanUnit {
     /// From 1.
     pub trial: u32,
     pub calls: CallRange,
+    /// Outputs of other units that it uses; these units stand before it in the plan.
+    pub needed_outputs: Vec<NeededOutput>,
 }
 
 impl PlanUnit {
@@ -115,6 +120,13 @@ pub enum NoPlan {
     Row { case: String, row: usize, error: Unfilled },
     #[error("the suite has no cases")]
     Empty,
+    #[error("`{case}` uses the output `{output}`, which no case before it stores")]
+    OutputNotStored { case: String, output: String },
+    #[error(
+        "`{case}` uses the output `{output}`, which several units store: {}; give both cases the same rows, prompts, \
+         targets and trials, or store it in a case that has one of them", .producers.join(", ")
+    )]
+    SeveralOutputs { case: String, output: String, producers: Vec<String> },
     #[error("no case is left after the selection; the suite has {0}")]
     NothingSelected(String),
 }
@@ -125,7 +137,7 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
         return Err(NoPlan::Empty);
     }
     let mut units = Vec::new();
-    for case in suite.cases.iter().filter(|case| is_tagged(case, &select.tags)) {
+    for case in select_tagged_cases(suite, &select.tags) {
         let templates = case.templates();
         for cell in case.expand() {
             // Filled once to know its name, and that every field it names is there.
@@ -147,10 +159,12 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
                     n => name_trial(&filled.name, trial, n),
                 };
                 let (base, parts, cell) = (filled.name.clone(), parts.clone(), cell.clone());
-                units.push(PlanUnit { name, base, parts, cell, trial, calls });
+                let needed_outputs = Vec::new();
+                units.push(PlanUnit { name, base, parts, cell, trial, calls, needed_outputs });
             }
         }
     }
+    link_stored_outputs(&mut units)?;
     let units = select_groups(units, select);
     if units.is_empty() {
         let names: Vec<&str> = suite.cases.iter().take(20).map(|case| case.name.as_str()).collect();
@@ -159,7 +173,8 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
     Ok(Plan { units })
 }
 
-/// Outputs that are compared with each other are selected together: among fewer outputs, another one would win.
+/// Outputs that are compared with each other are selected together: among fewer outputs, another one would win. Units
+/// whose outputs are used are selected as well.
 fn select_groups(units: Vec<PlanUnit>, select: &CaseSelection) -> Vec<PlanUnit> {
     if select.filter.is_none() && select.names.is_none() && select.shard.is_none() {
         return units;
@@ -171,14 +186,19 @@ fn select_groups(units: Vec<PlanUnit>, select: &CaseSelection) -> Vec<PlanUnit> 
         text.as_ref().is_none_or(|text| unit.name.to_lowercase().contains(text))
             && names.as_ref().is_none_or(|names| unit.all_names().iter().any(|name| names.contains(name)))
     };
-    let mut groups = group_compared(units.iter());
-    groups.retain(|group| group.iter().any(|at| is_wanted(&units[*at])));
-    if let Some((part, n_parts)) = select.shard {
-        groups = groups.into_iter().skip(part as usize - 1).step_by(n_parts as usize).collect();
-    }
-    let kept: HashSet<usize> = groups.into_iter().flatten().collect();
-    let units = units.into_iter().enumerate();
-    units.filter(|(at, _)| kept.contains(at)).map(|(_, unit)| unit).collect()
+    let groups = group_compared(units.iter());
+    let wanted = groups.iter().filter(|group| group.iter().any(|at| is_wanted(&units[*at])));
+    let wanted: HashSet<usize> = wanted.flatten().copied().collect();
+    let wanted = add_producers(&units, &groups, wanted);
+    let units = keep_places(units, &wanted);
+    let Some((part, n_parts)) = select.shard else { return units };
+    let groups = group_linked_units(units.iter()).into_iter();
+    let of_part = groups.skip(part as usize - 1).step_by(n_parts as usize).flatten().collect();
+    keep_places(units, &of_part)
+}
+
+fn keep_places(units: Vec<PlanUnit>, places: &HashSet<usize>) -> Vec<PlanUnit> {
+    units.into_iter().enumerate().filter(|(at, _)| places.contains(at)).map(|(_, unit)| unit).collect()
 }
 
 /// Places of units, in one group if they are compared with each other.
@@ -412,6 +432,78 @@ evals:
         let full = "rubric:\n  tree: {ask: A?, no: {ask: B?, no: {score: 0}, yes: {score: 1}}, \
                     yes: {ask: C?, no: {score: 0}, yes: {score: 1}}}";
         assert_eq!(calls(full), range(2, 2, 4));
+    }
+
+    const STORED: &str = "
+evals:
+  - name: first
+    tags: [slow]
+    repeat: 2
+    targets: [echo, {id: echo, label: loud}]
+    prompt: Norway
+    store_output_as: country
+    rubric: A.
+  - {name: alone, tags: [slow], targets: [echo], prompt: x, rubric: A.}
+  - name: second
+    tags: [fast]
+    repeat: 2
+    targets: [echo, {id: echo, label: loud}]
+    prompt: Capital of {{ outputs.country }}?
+    rubric: A.
+";
+
+    #[test]
+    fn an_output_is_that_of_the_unit_with_the_same_target_and_trial() {
+        let units = plan_suite(&suite(STORED), &CaseSelection::default()).unwrap().units;
+        assert_eq!(units.len(), 9);
+        for unit in &units {
+            let is_second = unit.cell.template().name == "second";
+            let unit_name = unit.name.replace("second", "first");
+            let expected = NeededOutput { name: "country".to_owned(), unit: unit_name };
+            let expected = if is_second { vec![expected] } else { Vec::new() };
+            assert_eq!(unit.needed_outputs, expected, "{}", unit.name);
+        }
+        let linked = [vec![0, 5], vec![1, 6], vec![2, 7], vec![3, 8], vec![4]];
+        assert_eq!(group_linked_units(units.iter()), linked);
+    }
+
+    #[test]
+    fn a_unit_is_selected_together_with_those_whose_outputs_it_uses() {
+        let suite = suite(STORED);
+        let n_units = |select: CaseSelection| plan_suite(&suite, &select).unwrap().units.len();
+        let filter = |text: &str| CaseSelection { filter: Some(text.to_owned()), ..CaseSelection::default() };
+        assert_eq!((n_units(filter("second [loud]")), n_units(filter("first [loud]"))), (4, 2));
+        let shard = |part| n_units(CaseSelection { shard: Some((part, 2)), ..CaseSelection::default() });
+        assert_eq!((shard(1), shard(2)), (5, 4));
+        let tagged = |tag: &str| CaseSelection { tags: vec![tag.to_owned()], ..CaseSelection::default() };
+        assert_eq!((n_units(tagged("fast")), n_units(tagged("slow"))), (8, 5));
+    }
+
+    #[test]
+    fn an_output_that_several_units_store_is_refused() {
+        let text = STORED.replace(
+            "    repeat: 2\n    targets: [echo, {id: echo, label: loud}]\n    prompt: C",
+            "    prompt: C",
+        );
+        let error = plan_suite(&suite(&text), &CaseSelection::default()).unwrap_err().to_string();
+        assert!(
+            error.contains("`second` uses the output `country`, which several units store: `first"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_last_case_that_stores_an_output_counts() {
+        let text = "
+evals:
+  - {name: a, prompt: x, store_output_as: it, rubric: A.}
+  - {name: b, prompt: '{{ outputs.it }}', store_output_as: it, rubric: A.}
+  - {name: c, prompt: x, rubric: 'It repeats {{ outputs.it }}.'}
+";
+        let units = plan_suite(&suite(text), &CaseSelection::default()).unwrap().units;
+        let needed: Vec<Option<&str>> =
+            units.iter().map(|unit| unit.needed_outputs.first().map(|needed| needed.unit.as_str())).collect();
+        assert_eq!(needed, [None, Some("a"), Some("b")]);
     }
 
     #[test]

@@ -58,16 +58,30 @@ const REDACTED: &str = "[redacted]";
 /// Shorter values of variables are ordinary words as often as not.
 const LEAST_LENGTH: usize = 8;
 
-/// `"password": "…"` within a text, also where the text itself is quoted in another; and numbers, lists and objects
-/// that hold no others under such a name.
+/// Names of fields whose values are secret, wherever they are in a text.
+const FIELD_NAME: &str = r"[\w-]*(?:(?:api[_-]?key|secret|passw(?:or)?d|private[_-]?key|credential|(?:access|auth|refresh|session|bearer)[_-]?token)s?|authorization)";
+
+/// `"password": "…"` within a text, also where the text itself is quoted in another; and numbers under such a name.
 static FIELDS: LazyLock<Regex> = LazyLock::new(|| {
-    let name = r"[\w-]*(?:api[_-]?key|secret|passw(?:or)?d|private[_-]?key|credentials?|authorization|(?:access|auth|refresh|session|bearer)[_-]?token)";
-    let plain = format!(r#"("{name}"\s*:\s*")(?:[^"\\]|\\.)*"#);
-    let quoted = format!(r#"(\\"{name}\\"\s*:\s*\\")(?:[^"\\]|\\[^"])*"#);
-    let other = format!(
-        r#"("{name}"\s*:\s*)(-?[0-9][0-9.e+-]*|\[\s*[^\[\]{{}}\s][^\[\]{{}}]*\]|\{{\s*[^\[\]{{}}\s][^\[\]{{}}]*\}})"#
-    );
-    Regex::new(&format!("(?i)(?:{plain}|{quoted}|{other})")).expect("the pattern is one, a test uses it")
+    let plain = format!(r#"("{FIELD_NAME}"\s*:\s*")(?:[^"\\]|\\.)*"#);
+    let quoted = format!(r#"(\\"{FIELD_NAME}\\"\s*:\s*\\")(?:[^"\\]|\\[^"])*"#);
+    let number = format!(r#"("{FIELD_NAME}"\s*:\s*)-?[0-9][0-9.e+-]*"#);
+    Regex::new(&format!("(?i)(?:{plain}|{quoted}|{number})")).expect("the pattern is one, a test uses it")
+});
+
+/// Where a list or an object under such a name begins.
+static NESTED: LazyLock<Regex> = LazyLock::new(|| {
+    let (plain, quoted) = (format!(r#""{FIELD_NAME}""#), format!(r#"\\"{FIELD_NAME}\\""#));
+    Regex::new(&format!(r"(?i)(?:{quoted}|{plain})\s*:\s*[\[{{]"))
+        .expect("the pattern is one, a test uses it")
+});
+
+/// `Authorization: Bearer …` as people write it, also where the text is shorter than a key. A reference such as
+/// `$TOKEN` or `<token>` is no secret.
+static HEADERS: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern =
+        r#"(?i)(\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+)[^\s"'`,;<>(){}$\[\]\\]+"#;
+    Regex::new(pattern).expect("the pattern is one, a test uses it")
 });
 
 /// `export API_KEY=…` as people and shells write it. A reference such as `$API_KEY` is no secret.
@@ -78,10 +92,32 @@ static ASSIGNMENTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("({exported}|{bare})(?:{value})")).expect("the pattern is one, a test uses it")
 });
 
-/// Whether a variable of this name holds a secret.
+/// Endings of names of variables that hold a secret. A webhook's address is all that a sender needs.
+const SECRET_ENDINGS: [&str; 10] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "CREDENTIALS",
+    "ACCESS_KEY_ID",
+    "WEBHOOK_URL",
+    "_DSN",
+    "_PAT",
+];
+
+/// Whether a variable of this name holds a secret. `PWD` is the current folder and `OLDPWD` the one before; with
+/// anything else before it, as in `MYSQL_PWD`, it is a password.
 pub fn is_secret_variable(name: &str) -> bool {
     let name = name.to_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"].iter().any(|text| name.ends_with(text))
+    let is_password = name.ends_with("PWD") && !["PWD", "OLDPWD"].contains(&name.as_str());
+    is_password || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a variable holds a secret, by its name or because its value is an address with a password. Many names that
+/// end with `_URL` hold addresses that everybody may know.
+pub fn is_secret_value(name: &str, value: &str) -> bool {
+    is_secret_variable(name) || PASSWORDS.is_match(value)
 }
 
 /// Whether a field of this name does.
@@ -142,14 +178,17 @@ impl Redactor {
                 text = Cow::Owned(pattern.replace_all(&text, REDACTED).into_owned());
             }
         }
+        if NESTED.is_match(&text) {
+            text = Cow::Owned(redact_nested_fields(&text));
+        }
+        if HEADERS.is_match(&text) {
+            text = Cow::Owned(HEADERS.replace_all(&text, AFTER_NAME).into_owned());
+        }
         if FIELDS.is_match(&text) {
-            let named = |captures: &Captures<'_>| match (captures.get(3), captures.get(4)) {
-                // A description of a field, such as a tool's parameter, is not its value.
-                (Some(_), Some(value)) if value.as_str().contains("\"type\"") => captures[0].to_owned(),
-                (Some(name), _) => format!("{}\"{REDACTED}\"", name.as_str()),
-                _ => {
-                    let name =
-                        captures.get(1).or_else(|| captures.get(2)).map_or("", |captures| captures.as_str());
+            let named = |captures: &Captures<'_>| match captures.get(3) {
+                Some(name) => format!("{}\"{REDACTED}\"", name.as_str()),
+                None => {
+                    let name = captures.get(1).or_else(|| captures.get(2)).map_or("", |name| name.as_str());
                     format!("{name}{REDACTED}")
                 }
             };
@@ -210,6 +249,73 @@ impl Redactor {
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
+    }
+}
+
+/// Replaces lists and objects under secret names, with everything in them. Reads each byte once.
+fn redact_nested_fields(text: &str) -> String {
+    let (mut clean, mut end) = (String::with_capacity(text.len()), 0);
+    while let Some(found) = NESTED.find_at(text, end) {
+        let is_quoted = found.as_str().starts_with('\\');
+        // The bracket is the last byte.
+        let start = found.end() - 1;
+        clean.push_str(&text[end..start]);
+        end = find_value_end(text, start, is_quoted);
+        let value = &text[start..end];
+        let is_empty = value.trim_matches(['[', ']', '{', '}', ' ', '\t', '\r', '\n']).is_empty();
+        if is_empty || is_schema_text(value, is_quoted) {
+            clean.push_str(value);
+        } else if is_quoted {
+            clean.push_str(&format!("\\\"{REDACTED}\\\""));
+        } else {
+            clean.push_str(&format!("\"{REDACTED}\""));
+        }
+    }
+    clean.push_str(&text[end..]);
+    clean
+}
+
+/// The end of the list or object that begins at `start`. One without an end was cut off, and takes the rest of the
+/// text; in a text that is quoted in another, the rest of that.
+fn find_value_end(text: &str, start: usize, is_quoted: bool) -> usize {
+    let (mut depth, mut in_string, mut n_backslashes) = (0_usize, false, 0_usize);
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        let n_before = std::mem::replace(&mut n_backslashes, 0);
+        match byte {
+            b'\\' => n_backslashes = n_before + 1,
+            // `"` ends the outer text, `\"` a text in it, and `\\\"` is a quotation mark in the inner text.
+            b'"' if is_quoted && n_before.is_multiple_of(2) => return at - n_before,
+            b'"' if is_quoted => in_string ^= n_before % 4 == 1,
+            b'"' => in_string ^= n_before.is_multiple_of(2),
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The type of a field in the words of JSON Schema, also in a text that is quoted in another.
+static FIELD_TYPE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"\\?"type\\?"\s*:\s*(?:\[|\\?"(?:string|number|integer|boolean|array|object|null)\\?")"#;
+    Regex::new(pattern).expect("the pattern is one, a test uses it")
+});
+
+/// Whether a text describes a field, such as a tool's parameter, instead of holding its value.
+fn is_schema_text(value: &str, is_quoted: bool) -> bool {
+    if is_quoted {
+        return FIELD_TYPE.is_match(value);
+    }
+    let combines =
+        |value: &Value| ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|key| !value[key].is_null());
+    match serde_json::from_str(value) {
+        Ok(value) => is_schema(&value) || combines(&value),
+        Err(_) => FIELD_TYPE.is_match(value),
     }
 }
 
@@ -347,6 +453,24 @@ mod tests {
         check(r#"{"password": 482913, "n": 1}"#, r#"{"password": "[redacted]", "n": 1}"#);
         check(r#"{"api_key": ["a", "b"]}"#, r#"{"api_key": "[redacted]"}"#);
         check(r#"{"credentials": {"user": "a"}}"#, r#"{"credentials": "[redacted]"}"#);
+        check(r#"{"api_key": ["zzz1",{"x":"zzz2"}], "n": [1]}"#, r#"{"api_key": "[redacted]", "n": [1]}"#);
+        check(
+            r#"{"secrets": {"a": {"b": "}\"]"}}, "c": "d"} and {"password" : [["x"]]}"#,
+            r#"{"secrets": "[redacted]", "c": "d"} and {"password" : "[redacted]"}"#,
+        );
+        check(
+            r#"{"text": "{\"api_key\": [\"a\", {\"b\": \"]\\\"\"}], \"n\": 1}", "m": 2}"#,
+            r#"{"text": "{\"api_key\": \"[redacted]\", \"n\": 1}", "m": 2}"#,
+        );
+        check(
+            r#"{"text": "{\"api_key\": [\"a", "m": 2}"#,
+            r#"{"text": "{\"api_key\": \"[redacted]\"", "m": 2}"#,
+        );
+        check(r#"{"secret": {"type": "service_account", "id": ["#, r#"{"secret": "[redacted]""#);
+        check(r#"{"secret": {"type": "service_account", "id": ["x"]}}"#, r#"{"secret": "[redacted]"}"#);
+        check(r#"{"api_key": ["cut", {"off": "#, r#"{"api_key": "[redacted]""#);
+        check("send `Authorization: Bearer xyz` with it", "send `Authorization: Bearer [redacted]` with it");
+        check("-H 'authorization: Basic dTpw' -v", "-H 'authorization: Basic [redacted]' -v");
         for plain in [
             "export API_KEY=$OTHER_KEY",
             "API_KEY=${SECRET} x",
@@ -355,9 +479,43 @@ mod tests {
             "export PATH=/usr/bin:/bin",
             r#"{"password": {"type": "string"}}"#,
             r#"{"password": null}"#,
+            r#"{"password": [], "secrets": { }, "credentials": [[]]}"#,
+            r#"{"password": {"anyOf": [{"type": "string"}, {"type": "null"}]}}"#,
+            "Authorization: Bearer $TOKEN",
+            "Authorization: Bearer <token>",
+            "Authorization is required: bearer of news",
         ] {
             check(plain, plain);
         }
+    }
+
+    #[test]
+    fn many_fields_that_do_not_end_take_time_by_their_length_alone() {
+        let redactor = Redactor::default();
+        let text = r#"{"secret":["#.repeat(20_000);
+        assert_eq!(redactor.text(&text), r#"{"secret":"[redacted]""#);
+    }
+
+    #[test]
+    fn variables_are_secret_by_their_name_or_by_a_password_in_their_address() {
+        for name in [
+            "OPENAI_API_KEY",
+            "GITHUB_PAT",
+            "SENTRY_DSN",
+            "MYSQL_PWD",
+            "DB_PASSWD",
+            "AWS_ACCESS_KEY_ID",
+            "SLACK_WEBHOOK_URL",
+            "my_token",
+        ] {
+            assert!(is_secret_variable(name), "{name}");
+        }
+        for name in ["PWD", "OLDPWD", "PATH", "DATABASE_URL", "PATTERN", "DSN_NAME", "HOME"] {
+            assert!(!is_secret_variable(name), "{name}");
+        }
+        assert!(is_secret_value("DATABASE_URL", "postgres://ann:hunter2@db/x"));
+        assert!(!is_secret_value("DATABASE_URL", "postgres://db/x"));
+        assert!(!is_secret_value("DOCS_URL", "https://example.org/a"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use jurist_core::dialect::{
     VariableExpansion,
 };
 use jurist_core::plan::Plan;
-use jurist_core::redact::is_secret_variable;
+use jurist_core::redact::is_secret_value;
 use serde::{Deserialize, Serialize};
 
 pub use crate::load::Reading;
@@ -54,7 +54,9 @@ impl Bundle {
         plan: &Plan,
     ) -> Result<Self, NotBundled> {
         let variables = reading.variables.borrow().clone();
-        if let Some(name) = variables.keys().find(|key| is_secret_variable(key)) {
+        if let Some(name) =
+            variables.iter().find(|(name, value)| is_secret_value(name, value)).map(|(name, _)| name)
+        {
             return Err(NotBundled::Secret(name.clone()));
         }
         let mut bundle = Self {
@@ -216,7 +218,13 @@ evals:
             ]
         );
         let again = bundle.load().suite.unwrap();
-        assert_eq!(plan_suite(&again, &CaseSelection::default()).unwrap(), planned);
+        let planned_again = plan_suite(&again, &CaseSelection::default()).unwrap();
+        assert_eq!(planned_again, planned);
+        // A case says which suite it belongs to, also where its row is in another file.
+        let origin = |at: usize| planned_again.units[at].cell.origin().unwrap();
+        assert_eq!((origin(0).file.as_str(), origin(0).suite), ("evals/suite.yaml", None));
+        let of_row = origin(2);
+        assert_eq!((of_row.file.as_str(), of_row.suite_file()), ("evals/rows/a.jsonl", "evals/suite.yaml"));
         let there = bundle.project(PathBuf::new());
         assert_eq!(there.read("traces/run.json").as_deref(), Ok("{\"steps\": []}"));
         assert_eq!(there.read("/etc/passwd"), Err(ReadError::Missing));

@@ -1,6 +1,6 @@
 //! Executes a plan. The number of units in progress equals the number of concurrent calls, over all cases.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,12 +15,12 @@ use jurist_core::grade::{
     VerdictStatus, locate,
 };
 use jurist_core::judge::JudgePromptError;
-use jurist_core::plan::{Plan, PlanUnit, group_compared};
+use jurist_core::plan::{NeededOutput, Plan, PlanUnit, group_compared, group_linked_units};
 use jurist_core::redact::Redactor;
 use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
 use jurist_core::score::{NotComparable, QuestionAnswer, QuoteStatus, compute_verdict};
-use jurist_core::suite::{CaseTarget, DataRow};
+use jurist_core::suite::{CaseTarget, row_variables};
 use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
 
@@ -79,8 +79,8 @@ pub struct GradingContext {
     pub redactor: Redactor,
 }
 
-/// Builds the jobs of a plan with their judges. Positions in `skip` were graded before; outputs that are compared with
-/// each other are all graded again if one of them is.
+/// Builds the jobs of a plan with their judges. Positions in `skip` were graded before; units that are compared with each
+/// other, or use each other's outputs, are all graded again if one of them is.
 pub fn build_grading_jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
@@ -88,7 +88,7 @@ pub fn build_grading_jobs<E>(
     mut bench: impl FnMut(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
 ) -> Result<Vec<GradingJob>, E> {
     let mut jobs = Vec::new();
-    let groups = group_compared(plan.units.iter()).into_iter();
+    let groups = group_linked_units(plan.units.iter()).into_iter();
     let skipped: HashSet<usize> = groups.filter(|group| group.iter().all(|at| skip(*at))).flatten().collect();
     for (at, unit) in plan.units.into_iter().enumerate() {
         if !skipped.contains(&at) {
@@ -110,8 +110,7 @@ pub async fn execute(
     interrupt: impl Future<Output = ()>,
     mut listener: impl AsyncFnMut(GradingEvent),
 ) -> Option<EarlyStop> {
-    let (mut waiting, mut at_work, mut stopped) =
-        (group_compared_jobs(jobs).into_iter(), JoinSet::new(), None);
+    let (mut waiting, mut at_work, mut stopped) = (JobQueue::new(jobs), JoinSet::new(), None);
     tokio::pin!(interrupt);
     loop {
         if until.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
@@ -119,9 +118,9 @@ pub async fn execute(
         }
         while stopped.is_none()
             && at_work.len() < width
-            && let Some(jobs) = waiting.next()
+            && let Some(jobs) = waiting.take()
         {
-            for job in &jobs {
+            for FilledJob { job, .. } in &jobs {
                 listener(GradingEvent::Started { at: job.at }).await;
             }
             let shared = Arc::clone(shared);
@@ -130,15 +129,18 @@ pub async fn execute(
                 for graded in &mut all {
                     redact_result(&mut graded.result, &mut graded.exchanges, &shared.redactor);
                 }
-                jobs.iter().map(|job| job.at).zip(all).collect::<Vec<_>>()
+                jobs.into_iter().map(|filled| filled.job).zip(all).collect::<Vec<_>>()
             });
         }
         tokio::select! {
             done = at_work.join_next() => match done {
-                None => return stopped.filter(|_| waiting.next().is_some()),
+                None => return stopped.filter(|_| !waiting.is_empty()),
                 Some(done) => {
-                    for (at, graded) in done.expect("grading a unit does not panic") {
-                        let CaseGrading { result, exchanges } = graded;
+                    for (job, graded) in done.expect("grading a unit does not panic") {
+                        let (at, CaseGrading { result, exchanges, output }) = (job.at, graded);
+                        if let Some(output) = output {
+                            waiting.add_output(&job.unit.name, output);
+                        }
                         if until.first_failure && result.verdict.status == VerdictStatus::Fail {
                             stopped = stopped.or(Some(EarlyStop::FirstFailure));
                         }
@@ -187,31 +189,165 @@ pub fn locate_quotes_again(result: &mut CaseResult) {
 /// Groups jobs whose outputs are compared with each other; every other job is a group of its own.
 fn group_compared_jobs(jobs: Vec<GradingJob>) -> Vec<Vec<GradingJob>> {
     let groups = group_compared(jobs.iter().map(|job| &*job.unit));
+    split_jobs(jobs, groups)
+}
+
+fn split_jobs(jobs: Vec<GradingJob>, groups: Vec<Vec<usize>>) -> Vec<Vec<GradingJob>> {
     let mut jobs: Vec<Option<GradingJob>> = jobs.into_iter().map(Some).collect();
     let mut take = |at: usize| jobs[at].take().expect("a job is in one group");
     groups.into_iter().map(|group| group.into_iter().map(&mut take).collect()).collect()
 }
 
-/// Selects jobs for another pass, together with the jobs that their outputs are compared with.
+/// Selects jobs for another pass, together with the jobs that they are compared with or use outputs of.
 pub fn select_again(jobs: Vec<GradingJob>, is_wanted: impl Fn(&GradingJob) -> bool) -> Vec<GradingJob> {
-    group_compared_jobs(jobs).into_iter().filter(|group| group.iter().any(&is_wanted)).flatten().collect()
+    let groups = group_linked_units(jobs.iter().map(|job| &*job.unit));
+    let groups = split_jobs(jobs, groups).into_iter();
+    groups.filter(|group| group.iter().any(&is_wanted)).flatten().collect()
 }
 
-/// The result of a unit, and what its judges were asked.
+/// The output that a unit stores, or why there is none.
+type StoredOutput = Result<String, ExplainedOutcome>;
+
+/// Jobs that wait, in groups whose outputs are compared. A group starts when all outputs that it uses are there.
+struct JobQueue {
+    ready: VecDeque<Vec<GradingJob>>,
+    blocked: Vec<BlockedJobs>,
+    /// Places in `blocked` of the groups that use the output of a unit, by its name.
+    users: HashMap<String, Vec<usize>>,
+    outputs: HashMap<String, StoredOutput>,
+}
+
+struct BlockedJobs {
+    jobs: Vec<GradingJob>,
+    /// Outputs that are not there yet.
+    n_missing: usize,
+}
+
+/// A job with the outputs that it uses, or the reason why one of them is missing.
+struct FilledJob {
+    job: GradingJob,
+    unmet: Option<ExplainedOutcome>,
+}
+
+impl JobQueue {
+    fn new(jobs: Vec<GradingJob>) -> Self {
+        // Nobody waits for a unit that is not run.
+        let stores = |job: &&GradingJob| job.unit.cell.template().store_output_as.is_some();
+        let producers: HashSet<String> =
+            jobs.iter().filter(stores).map(|job| job.unit.name.clone()).collect();
+        let (ready, blocked) = (VecDeque::new(), Vec::new());
+        let mut queue = Self { ready, blocked, users: HashMap::new(), outputs: HashMap::new() };
+        for jobs in group_compared_jobs(jobs) {
+            let needed = jobs.iter().flat_map(|job| &job.unit.needed_outputs).map(|needed| &needed.unit);
+            let needed: HashSet<String> = needed.filter(|unit| producers.contains(*unit)).cloned().collect();
+            if needed.is_empty() {
+                queue.ready.push_back(jobs);
+                continue;
+            }
+            let n_missing = needed.len();
+            for unit in needed {
+                queue.users.entry(unit).or_default().push(queue.blocked.len());
+            }
+            queue.blocked.push(BlockedJobs { jobs, n_missing });
+        }
+        queue
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.blocked.iter().all(|blocked| blocked.n_missing == 0)
+    }
+
+    fn take(&mut self) -> Option<Vec<FilledJob>> {
+        let jobs = self.ready.pop_front()?;
+        Some(jobs.into_iter().map(|job| self.fill_outputs(job)).collect())
+    }
+
+    fn add_output(&mut self, unit: &str, output: StoredOutput) {
+        self.outputs.insert(unit.to_owned(), output);
+        for at in self.users.remove(unit).unwrap_or_default() {
+            let blocked = &mut self.blocked[at];
+            blocked.n_missing -= 1;
+            if blocked.n_missing == 0 {
+                self.ready.push_back(std::mem::take(&mut blocked.jobs));
+            }
+        }
+    }
+
+    fn fill_outputs(&self, mut job: GradingJob) -> FilledJob {
+        let unit = Arc::clone(&job.unit);
+        // What is graded again has the outputs that it was made with.
+        if unit.needed_outputs.is_empty() || job.material.is_some() {
+            return FilledJob { job, unmet: None };
+        }
+        let mut outputs = Map::new();
+        for needed in &unit.needed_outputs {
+            match self.outputs.get(&needed.unit) {
+                Some(Ok(text)) => outputs.insert(needed.name.clone(), Json::from(text.as_str())),
+                Some(Err(why)) => {
+                    return FilledJob { job, unmet: Some(explain_missing_output(needed, Some(why))) };
+                }
+                None => return FilledJob { job, unmet: Some(explain_missing_output(needed, None)) },
+            };
+        }
+        let cell = unit.cell.with_outputs(outputs);
+        // Outputs may be too long to be filled in.
+        if let Err(error) = cell.case() {
+            return FilledJob { job, unmet: Some(ExplainedOutcome::from_crash(error.to_string())) };
+        }
+        job.unit = Arc::new(PlanUnit { cell, ..PlanUnit::clone(&unit) });
+        FilledJob { job, unmet: None }
+    }
+}
+
+/// The outcome of a unit that uses an output which is not there; what was deferred defers it too.
+fn explain_missing_output(needed: &NeededOutput, why: Option<&ExplainedOutcome>) -> ExplainedOutcome {
+    let NeededOutput { name, unit } = needed;
+    let message = format!("`{unit}` has no output, which is used here as `{name}`");
+    match why {
+        None => ExplainedOutcome::from_crash(format!("{message}: it was not run")),
+        Some(ExplainedOutcome { outcome: Outcome::Deferred { why }, reason }) => {
+            let reason = if reason.is_empty() { message } else { format!("{message}: {reason}") };
+            ExplainedOutcome { outcome: Outcome::Deferred { why: *why }, reason }
+        }
+        Some(ExplainedOutcome { outcome: Outcome::Failed { detail, .. }, .. }) => {
+            ExplainedOutcome::from_crash(format!("{message}: {detail}"))
+        }
+        Some(ExplainedOutcome { reason, .. }) => ExplainedOutcome::from_crash(format!("{message}: {reason}")),
+    }
+}
+
+/// The output of a unit, if other units may use it.
+fn output_to_store(job: &GradingJob, found: &JudgeInputResult) -> Option<StoredOutput> {
+    job.unit.cell.template().store_output_as.as_ref()?;
+    let output = found.as_ref().map_err(ExplainedOutcome::clone).and_then(|found| {
+        let material = &found.material;
+        let text = material.response.as_deref().or_else(|| material.trace.as_ref()?.answer());
+        text.map(str::to_owned)
+            .ok_or_else(|| ExplainedOutcome::from_crash("it answers with no text".to_owned()))
+    });
+    Some(output)
+}
+
+/// The result of a unit, what its judges were asked, and the output that it stores, with its secrets.
 struct CaseGrading {
     result: CaseResult,
     exchanges: Vec<JudgeExchange>,
+    output: Option<StoredOutput>,
 }
 
 impl CaseGrading {
     /// Of a unit whose judges were not asked.
     fn without_exchanges(result: CaseResult) -> Self {
-        Self { result, exchanges: Vec::new() }
+        Self { result, exchanges: Vec::new(), output: None }
     }
 }
 
-async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<CaseGrading> {
-    let found = join_all(jobs.iter().map(|job| load_judge_input(job, caller))).await;
+async fn grade_jobs(filled: &[FilledJob], caller: &ModelClient) -> Vec<CaseGrading> {
+    let found = join_all(filled.iter().map(|filled| load_filled_input(filled, caller))).await;
+    let jobs: Vec<&GradingJob> = filled.iter().map(|filled| &filled.job).collect();
+    let jobs = jobs.as_slice();
+    let outputs: Vec<Option<StoredOutput>> =
+        jobs.iter().zip(&found).map(|(job, found)| output_to_store(job, found)).collect();
     let mut contests = run_contests(jobs, caller, &found).await;
     let each = jobs.iter().zip(&found).zip(&contests);
     let answers =
@@ -219,10 +355,22 @@ async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<CaseGradin
             .await;
     compare_scores(jobs, &found, &answers, &mut contests);
     let each = jobs.iter().zip(found).zip(answers).zip(contests);
-    join_all(each.map(|(((job, found), answers), contests)| async move {
+    let mut all = join_all(each.map(|(((job, found), answers), contests)| async move {
         conclude(job, caller, found, answers, &contests).await
     }))
-    .await
+    .await;
+    for (graded, output) in all.iter_mut().zip(outputs) {
+        graded.output = output;
+    }
+    all
+}
+
+/// The judge input of a unit, unless an output that it uses is missing.
+async fn load_filled_input(filled: &FilledJob, caller: &ModelClient) -> JudgeInputResult {
+    match &filled.unmet {
+        Some(unmet) => Err(unmet.clone()),
+        None => load_judge_input(&filled.job, caller).await,
+    }
 }
 
 /// Answers of a unit's judges and checks, before comparisons; `None` without a candidate.
@@ -235,24 +383,24 @@ async fn collect_unit_answers(
     contests: &BTreeMap<String, ContestResult>,
 ) -> UnitAnswers {
     let material = &found.as_ref().ok()?.material;
-    let row = job.unit.cell.row();
-    Some(job.bench.answer(caller, case_of(job, row.as_ref(), material, contests)).await)
+    Some(job.bench.answer(caller, case_of(job, material, contests)).await)
 }
 
+/// The row is that of the judge input: a unit that is graded again has the row that it was made with.
 fn case_of<'a>(
     job: &'a GradingJob,
-    row: Option<&'a DataRow>,
     material: &'a JudgeInput,
     contests: &'a BTreeMap<String, ContestResult>,
 ) -> JudgeCase<'a> {
     let (unit, template) = (&*job.unit, job.unit.cell.template());
     let (rubric, labels) = (&template.rubric, Some(&template.labels));
+    let row = material.row.as_ref();
     JudgeCase { candidate: &unit.name, material, row, rubric, labels, contests: Some(contests) }
 }
 
 /// Decides every `max-score` check after all outputs have been graded by everything else.
 fn compare_scores(
-    jobs: &[GradingJob],
+    jobs: &[&GradingJob],
     found: &[JudgeInputResult],
     answers: &[UnitAnswers],
     contests: &mut [BTreeMap<String, ContestResult>],
@@ -333,7 +481,7 @@ struct LoadedJudgeInput {
 type JudgeInputResult = Result<LoadedJudgeInput, ExplainedOutcome>;
 
 /// Why outputs cannot be compared while one of them is missing.
-fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Option<ExplainedOutcome> {
+fn find_missing_output(jobs: &[&GradingJob], found: &[JudgeInputResult]) -> Option<ExplainedOutcome> {
     let (job, missing) =
         jobs.iter().zip(found).find_map(|(job, found)| Some((job, found.as_ref().err()?)))?;
     let reason = format!("the outputs cannot be compared: `{}` has no output", job.unit.name);
@@ -345,7 +493,7 @@ fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Optio
 
 /// Compares the candidates of a group and returns a result for each.
 async fn run_contests(
-    jobs: &[GradingJob],
+    jobs: &[&GradingJob],
     caller: &ModelClient,
     found: &[JudgeInputResult],
 ) -> Vec<BTreeMap<String, ContestResult>> {
@@ -407,11 +555,8 @@ async fn conclude(
             return CaseGrading::without_exchanges(result);
         }
     };
-    let row = unit.cell.row();
     let concluded = match answers.expect("there is a candidate") {
-        Ok(answers) => {
-            job.bench.conclude(caller, case_of(job, row.as_ref(), &material, contests), answers).await
-        }
+        Ok(answers) => job.bench.conclude(caller, case_of(job, &material, contests), answers).await,
         Err(error) => Err(error),
     };
     match concluded {
@@ -421,7 +566,8 @@ async fn conclude(
                 .iter_mut()
                 .flat_map(|opinion| std::mem::take(&mut opinion.exchanges))
                 .collect();
-            CaseGrading { result: build_case_result(unit, decision, material, spend), exchanges }
+            let result = build_case_result(unit, decision, material, spend);
+            CaseGrading { result, exchanges, output: None }
         }
         Err(error) => {
             let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
@@ -444,11 +590,12 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
         let mut candidate = case.candidate;
         (candidate.response, candidate.diff) = (produced.response, produced.diff);
         candidate.context.extend(produced.context);
-        let measurements = produced.measurements;
+        let (measurements, guardrails) = (produced.measurements, produced.guardrails);
         let mut metadata = case.metadata;
         metadata.extend(produced.metadata);
         let case_data = build_case_data(job, &candidate, metadata);
-        let material = JudgeInput { measurements, case_data, ..JudgeInput::new(&candidate, produced.trace) };
+        let (row, input) = (job.unit.cell.row(), JudgeInput::new(&candidate, produced.trace));
+        let material = JudgeInput { measurements, guardrails, case_data, row, ..input };
         return Ok(LoadedJudgeInput { material, spend: produced.spend });
     }
     let broken = ExplainedOutcome::from_crash;
@@ -464,7 +611,8 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
         }
     };
     let case_data = build_case_data(job, &case.candidate, case.metadata);
-    let material = JudgeInput { case_data, ..JudgeInput::new(&case.candidate, trace) };
+    let row = job.unit.cell.row();
+    let material = JudgeInput { case_data, row, ..JudgeInput::new(&case.candidate, trace) };
     Ok(LoadedJudgeInput { material, spend: Spend::default() })
 }
 
@@ -473,7 +621,7 @@ fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();
     }
-    let row = job.unit.cell.row().unwrap_or_default();
+    let row = row_variables(job.unit.cell.row().unwrap_or_default());
     CaseData { vars: row.into_iter().chain(candidate.vars.clone()).collect(), metadata }
 }
 

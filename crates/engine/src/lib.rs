@@ -15,6 +15,7 @@ pub mod load;
 pub mod load_script;
 pub mod model;
 pub mod permission;
+pub mod platform;
 pub mod prepare;
 mod program;
 pub mod provenance;

@@ -15,6 +15,7 @@ use jurist_core::syntax::MAX_BYTES;
 
 pub use crate::environment::{cache_folder, harmless_variables, secrets, variable, variables};
 use crate::load_script::{ScriptPolicy, call_script};
+use crate::platform::{find_real_path, is_device, is_handed_over};
 
 /// How to load.
 #[derive(Debug, Clone, Copy, Default)]
@@ -102,12 +103,12 @@ fn load_suite_from(path: &Path, provided: &ProvidedData, options: LoadOptions) -
     let reading = Reading::default();
     let here = std::env::current_dir().unwrap_or_default();
     let root = project_root(path);
-    let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
+    let real_root = find_real_path(&root).unwrap_or_else(|_| root.clone());
     let inside = |it: &Path| {
         options.outside == Outside::Allowed
             || it == path
             || provided.replacement.as_deref().is_some_and(|replacement| it == Path::new(replacement))
-            || (it.starts_with(&root) && it.canonicalize().map_or(true, |real| real.starts_with(&real_root)))
+            || (it.starts_with(&root) && find_real_path(it).map_or(true, |real| real.starts_with(&real_root)))
     };
     let world = ProjectEnvironment {
         root: root.clone(),
@@ -177,7 +178,7 @@ impl ProvidedData {
 /// An absolute path without `..`; links on the way stay what they are at its end.
 fn normalize_path(path: &Path, here: &Path) -> PathBuf {
     let joined = here.join(path);
-    let folder = joined.parent().and_then(|folder| folder.canonicalize().ok());
+    let folder = joined.parent().and_then(|folder| find_real_path(folder).ok());
     match (folder, joined.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
         _ => std::path::absolute(&joined).unwrap_or(joined),
@@ -195,7 +196,7 @@ static CONFINEMENT: OnceLock<PathBuf> = OnceLock::new();
 /// Makes a folder the current one, and looks for no project above it: files that lie outside of it are then outside of
 /// every project. A process does this once, before it reads anything; the folder comes back without links in its path.
 pub fn confine_to_folder(folder: &Path) -> std::io::Result<PathBuf> {
-    let folder = folder.canonicalize()?;
+    let folder = find_real_path(folder)?;
     std::env::set_current_dir(&folder)?;
     match CONFINEMENT.set(folder.clone()) {
         Ok(()) => Ok(folder),
@@ -260,7 +261,7 @@ impl SuiteFiles {
         let above = |path: &&Path| path.starts_with(&self.root);
         let places = self.folder.ancestors().take_while(above).map(|ancestor| ancestor.join(reference));
         let found = places.into_iter().find(|place| place.exists()).ok_or(ReadError::Missing)?;
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = |path: &Path| find_real_path(path).unwrap_or_else(|_| path.to_owned());
         let inside = self.outside == Outside::Allowed || real(&found).starts_with(real(&self.root));
         if inside { Ok(found) } else { Err(ReadError::Outside) }
     }
@@ -297,18 +298,10 @@ fn read_file_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError>
 /// Opens a file to read. A named pipe or a terminal is refused: it may never have any data, and the command would
 /// wait for ever. What a shell hands over as `<(…)` or `/dev/stdin` is read.
 pub fn open_file(path: &Path) -> std::io::Result<File> {
-    let is_handed_over = ["/dev/fd/", "/proc/self/fd/", "/dev/stdin", "/dev/null"]
-        .iter()
-        .any(|place| path.to_string_lossy().starts_with(place));
-    if !is_handed_over && !is_file_or_folder(path) {
+    if !is_handed_over(path) && is_device(path) {
         return Err(std::io::Error::other("it is a pipe, a socket or a device, not a file"));
     }
     File::open(path)
-}
-
-/// A missing path counts as a file: opening it gives the better error message.
-fn is_file_or_folder(path: &Path) -> bool {
-    std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
 }
 
 fn read_from(input: &mut dyn Read, max_bytes: usize) -> Result<Arc<str>, ReadError> {

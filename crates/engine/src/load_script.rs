@@ -9,6 +9,7 @@ use jurist_core::dialect::{ScriptAnswer, ScriptCall, ScriptSource};
 use serde_json::{Value as Json, json};
 
 use crate::environment::harmless_variables;
+use crate::platform::build_program_command;
 
 /// Whether scripts are run while a suite is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +60,7 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
                 // Node runs TypeScript since 22.18; an older one says that it cannot.
                 "js" | "mjs" | "cjs" | "ts" => (node(), request(source)),
                 "py" => {
-                    let mut command = Command::new("python3");
+                    let mut command = build_program_command("python3");
                     command.args(["-c", PYTHON]);
                     (command, request(source))
                 }
@@ -77,10 +78,11 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
 /// A program of promptfoo's `exec:`: it is given the case as its last argument, and prints a text.
 fn run_prompt_program(line: &str, arguments: &[Json], folder: &Path) -> Result<Json, String> {
     let mut words = line.split_whitespace();
-    let program = words.next().ok_or("no program is named")?;
+    let name = words.next().ok_or("no program is named")?;
     // A path means a file beside the suite, and not one where this program was started.
-    let is_path = program.contains('/');
-    let mut command = Command::new(if is_path { folder.join(program) } else { program.into() });
+    let is_path = name.contains(std::path::is_separator);
+    let mut command =
+        if is_path { build_program_command(folder.join(name)) } else { build_program_command(name) };
     command.args(words).args(arguments.iter().map(Json::to_string));
     let broken = |error: std::io::Error| format!("no temporary files: {error}");
     let temporary = tempfile::tempdir().map_err(broken)?;
@@ -117,7 +119,7 @@ fn wait_for_script(mut command: Command, folder: &Path, complaints: &Path) -> Re
 }
 
 fn node() -> Command {
-    let mut command = Command::new("node");
+    let mut command = build_program_command("node");
     command.args(["--input-type=module", "-e", JAVASCRIPT]);
     command
 }

@@ -1,11 +1,12 @@
 //! Runs external programs with input, limits, and clean-up of their processes.
 
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
+
+use crate::platform::{ProcessTree, ProgramPipes};
 
 /// Default limit of a program's output.
 const MAX_BYTES: usize = 64 << 20;
@@ -53,15 +54,10 @@ pub async fn run_program(
 ) -> Result<Vec<u8>, ProgramError> {
     let ProgramLimits { time, max_bytes } = limits.into();
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
-    let mark = format!("{}-{}", std::process::id(), N_STARTED.fetch_add(1, Ordering::Relaxed));
-    command.env(MARK, &mark);
-    let mut child = command.spawn().map_err(ProgramError::NotStarted)?;
-    // Dropping the group kills all processes that the program started, on every path out of this function.
-    let group = ProcessGroup { id: child.id(), mark };
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Dropping the tree kills all processes that the program started, on every path out of this function.
+    let mut tree = ProcessTree::spawn(command).map_err(ProgramError::NotStarted)?;
+    let ProgramPipes { stdin, stdout, stderr } = tree.take_pipes();
     let run = async {
         let send = async move {
             // A program that does not read its input is valid, so a broken pipe is ignored.
@@ -76,12 +72,12 @@ pub async fn run_program(
         let said = async { tokio::try_join!(send, read, complaint) };
         tokio::pin!(said);
         let (status, ((), out, complaint)) = tokio::select! {
-            said = &mut said => (child.wait().await, said?),
-            status = child.wait() => match tokio::time::timeout(GRACE, &mut said).await {
+            said = &mut said => (tree.wait().await, said?),
+            status = tree.wait() => match tokio::time::timeout(GRACE, &mut said).await {
                 Ok(said) => (status, said?),
                 // A child process that was left behind keeps the pipes open.
                 Err(_) => {
-                    group.kill();
+                    tree.kill();
                     (status, said.await?)
                 }
             },
@@ -131,63 +127,6 @@ async fn read_tail(mut from: impl AsyncRead + Unpin) -> Result<Vec<u8>, ProgramE
         if 2 * KEPT < tail.len() {
             tail.drain(..tail.len() - KEPT);
         }
-    }
-}
-
-/// A variable that every process of a run inherits, whatever group or session it moves to.
-const MARK: &str = "JURIST_PROGRAM_RUN";
-
-static N_STARTED: AtomicU64 = AtomicU64::new(0);
-
-/// Rounds of the search for escaped processes: a process may start others while it is being killed.
-const MAX_KILL_ROUNDS: usize = 20;
-
-/// A program and all processes that it started.
-struct ProcessGroup {
-    /// Process id of the program, which is also the id of its group.
-    id: Option<u32>,
-    mark: String,
-}
-
-impl ProcessGroup {
-    fn kill(&self) {
-        if let Some(id) = self.id {
-            kill(&[format!("-{id}")]);
-        }
-        for _ in 0..MAX_KILL_ROUNDS {
-            let escaped = self.find_escaped();
-            if escaped.is_empty() {
-                return;
-            }
-            kill(&escaped);
-        }
-    }
-
-    /// Processes of this run that left its group, as `setsid` does. Only Linux shows them.
-    fn find_escaped(&self) -> Vec<String> {
-        let entry = format!("{MARK}={}", self.mark);
-        let is_marked = |folder: &std::path::Path| {
-            let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
-        };
-        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let numbered = processes.filter_map(|process| process.file_name().into_string().ok());
-        numbered
-            .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-            .filter(|name| is_marked(&std::path::Path::new("/proc").join(name)))
-            .collect()
-    }
-}
-
-/// Kills the processes with the `kill` command. On a system without it, only the program itself is killed, by tokio.
-fn kill(processes: &[String]) {
-    let mut kill = std::process::Command::new("kill");
-    let _ = kill.args(["-KILL", "--"]).args(processes).stderr(Stdio::null()).status();
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        self.kill();
     }
 }
 

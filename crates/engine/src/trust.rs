@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use jurist_core::dialect::{ProjectSettings, SettingsFile};
 
+use crate::environment::home_folder;
 use crate::load;
+use crate::platform::find_real_path;
 
 /// The user's list of trusted settings files.
 #[derive(Debug, Clone)]
@@ -64,7 +66,7 @@ impl TrustList {
     /// In `$XDG_STATE_HOME/jurist`, otherwise `~/.local/state/jurist`. `None` without a home directory.
     pub fn of_user() -> Option<Self> {
         let state = load::variable("XDG_STATE_HOME").map(PathBuf::from);
-        let home = || load::variable("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+        let home = || home_folder().map(|home| home.join(".local/state"));
         Some(Self { folder: state.or_else(home)?.join("jurist/trusted") })
     }
 
@@ -130,5 +132,5 @@ impl TrustList {
 
 /// The canonical path of a file.
 fn real_path(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    find_real_path(path).unwrap_or_else(|_| path.to_owned())
 }

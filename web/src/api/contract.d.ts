@@ -66,6 +66,8 @@ export interface components {
              * @description From 1.
              */
             line: number;
+            /** @description File of the suite, if the case is written in another file, such as a row in a data file. */
+            suite?: string | null;
         };
         /** @description Result of one case. */
         CaseResult: {
@@ -262,6 +264,16 @@ export interface components {
          * @enum {string}
          */
         GraderKind: "check" | "judge" | "human";
+        /** @description What the guardrails of a provider said about a prompt and its answer. */
+        GuardrailReport: {
+            /**
+             * @description Whether the prompt or the answer was flagged.
+             * @default false
+             */
+            flagged?: boolean;
+            /** @description Why, as the provider says it; empty if it does not. */
+            reason?: string;
+        };
         /** @description A stretch of changed lines; each keeps its first character: blank, `+` or `-`. */
         Hunk: {
             /**
@@ -290,6 +302,8 @@ export interface components {
             context?: string[];
             /** @description A unified diff. */
             diff?: string | null;
+            /** @description What the guardrails of the target's provider said; absent if it has none. */
+            guardrails?: components["schemas"]["GuardrailReport"] | null;
             /** @description Measurements of the run: time, tokens, cost. */
             measurements?: components["schemas"]["Measurements"];
             /** @description Further references that are as right as the first. */
@@ -306,6 +320,10 @@ export interface components {
             requirements?: string[];
             /** @description Final response of the agent; absent if the candidate has only a trace or a diff. */
             response?: string | null;
+            /** @description Row of the data that the case was made from; it fills `{{ row.field }}` in the rubric. Absent if there is none. */
+            row?: {
+                [key: string]: unknown;
+            } | null;
             /** @description Task of the agent: the prompt, or the conversation as text; empty if unknown. */
             task?: string;
             /** @description Trace of the agent, with its steps; absent if the candidate has none. */
@@ -320,6 +338,11 @@ export interface components {
              * @description Wall time.
              */
             duration_ms?: number | null;
+            /**
+             * Format: double
+             * @description Mean natural logarithm of the probabilities of the answer's tokens, if the model returned it.
+             */
+            mean_log_probability?: number | null;
             /** @description Tokens of all model calls of the agent. */
             usage?: components["schemas"]["Usage"] | null;
         };

@@ -3464,7 +3464,7 @@ export interface components {
             currency: string;
             /**
              * Format: double
-             * @description Dollars for one unit of the currency, where amounts in dollars are shown next to the budget.
+             * @description Exchange rate to US dollars, where amounts in dollars are shown next to the budget.
              */
             rate?: number | null;
         };

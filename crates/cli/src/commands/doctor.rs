@@ -1,11 +1,11 @@
 use std::io::Write;
-use std::path::PathBuf;
 
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::suite::Judge;
 use jurist_engine::load;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::model::vendors::VENDORS;
+use jurist_engine::platform::find_program;
 use jurist_engine::trust::require_trust;
 
 use crate::database::DatabaseArgs;
@@ -140,13 +140,10 @@ const PROGRAMS: [(&str, &[&str]); 4] = [
 ];
 
 fn describe_programs() -> Vec<Finding> {
-    let folders: Vec<PathBuf> =
-        load::variable("PATH").map(|path| path.split(':').map(PathBuf::from).collect()).unwrap_or_default();
     PROGRAMS
         .iter()
         .map(|(subject, names)| {
-            let places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-            let found = places.into_iter().find(|place| place.is_file());
+            let found = names.iter().find_map(|name| find_program(name));
             let text = found.map_or_else(|| "not found".to_owned(), |place| place.display().to_string());
             new_finding(*subject, text)
         })

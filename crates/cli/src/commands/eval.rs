@@ -17,15 +17,15 @@ use jurist_core::plan::{CallRange, CaseSelection, Plan, PlanUnit, plan_suite};
 use jurist_core::quantity::plural;
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed};
-use jurist_core::suite::{Case, CaseTarget, Judge, Suite};
+use jurist_core::suite::{Case, CaseTarget, Judge, McpServer, Suite};
 use jurist_engine::agent::RunSetupError;
 use jurist_engine::bundle::Bundle;
 use jurist_engine::execute::build_grading_jobs;
 use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
 use jurist_engine::load::{LoadOptions, SuiteFiles};
 use jurist_engine::load_script::ScriptPolicy;
-use jurist_engine::model::resolve::Unresolved;
-use jurist_engine::permission::NotPermitted;
+use jurist_engine::model::resolve::{Resolver, Unresolved};
+use jurist_engine::permission::{NotPermitted, permit_addresses};
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
@@ -395,6 +395,8 @@ impl RemoteEval<'_> {
         );
         args.running.refuse_local()?;
         let plan = plan_suite(&self.read.suite, self.select).with_context(told)?;
+        let resolver = args.running.judging.resolver(&self.read.settings)?;
+        self.permit_plan_addresses(args, &plan, &resolver)?;
         let project = SuiteFiles::of(&self.read.path, args.loading.options().outside);
         let mut bundle =
             Bundle::new(&self.read.reading, &project, args.loading.dialect, &plan).with_context(told)?;
@@ -410,10 +412,24 @@ impl RemoteEval<'_> {
         asked.retry_errors = args.running.retry_errors();
         asked.provenance = args.running.provenance().await.into();
         asked.provenance.tags.extend(part.dataset_tags.iter().cloned());
-        let resolver = args.running.judging.resolver(&self.read.settings)?;
         let remote = args.server.remote(resolver.client()?)?;
         let no_defer = args.running.judging.no_defer(&self.read.settings);
         remote.evaluate_and_report(&args.running, runs, &asked, part, no_defer).await
+    }
+
+    /// Variables of this machine are sent with the suite, so their consent is given here as well.
+    fn permit_plan_addresses(&self, args: &EvalArgs, plan: &Plan, resolver: &Resolver) -> anyhow::Result<()> {
+        let suite = &self.read.suite;
+        for unit in &plan.units {
+            let case = unit.cell.case().expect("it was filled when it was planned");
+            let judges = suite.judges.values().chain([&case.judge]);
+            let judges = judges.flat_map(Judge::addresses).map(str::to_owned);
+            let addresses = judges.chain(list_addresses(args, suite, &case));
+            if let Err(refused) = permit_addresses(false, resolver, &suite.variables, addresses) {
+                anyhow::bail!("the file names {}; only a run on this machine can allow it", refused.what());
+            }
+        }
+        Ok(())
     }
 }
 
@@ -440,7 +456,10 @@ impl PreparedEval<'_> {
         prepared: &mut PreparedJudges,
     ) -> anyhow::Result<Arc<ResolvedJudges>> {
         let judge = self.request.judge(&unit.cell.judge());
-        args.running.judging.consent(&judge, &self.suite.judges)?;
+        let judging = &args.running.judging;
+        judging.consent(&judge, &self.suite.judges)?;
+        let (resolver, variables) = (&self.resources.resolver, &self.suite.variables);
+        judging.permit_judge_addresses(resolver, variables, &judge, &self.suite.judges)?;
         Ok(prepared.resolve(&judge, unit.trial)?)
     }
 
@@ -467,6 +486,16 @@ impl PreparedEval<'_> {
         }
         let checks = unit.cell.template().rubric.external_checks();
         let is_allowed = args.running.judging.allow_commands;
+        let resolver = &self.resources.resolver;
+        problems.refused.extend(
+            permit_addresses(
+                is_allowed,
+                resolver,
+                &self.suite.variables,
+                list_addresses(args, &self.suite, &case),
+            )
+            .err(),
+        );
         problems.refused.extend(checks.filter_map(|check| permit_check(is_allowed, &check.check).err()));
         problems
     }
@@ -535,6 +564,20 @@ struct UnitProblems {
     /// What needs --allow-commands.
     refused: Vec<NotPermitted>,
     others: Vec<String>,
+}
+
+/// Addresses that a case names for what answers it and for embeddings of its checks. A target of the command line is a
+/// person's choice.
+fn list_addresses(args: &EvalArgs, suite: &Suite, case: &Case) -> Vec<String> {
+    let is_of_file =
+        |target: &&CaseTarget| Some(&target.id) != args.target.as_ref() || !target.config.is_empty();
+    let targets = case.targets.iter().filter(|_| !case.candidate.is_given()).filter(is_of_file);
+    let server = case.server.as_ref().and_then(|name| match suite.servers.get(name)? {
+        McpServer::Http { url, .. } => Some(url.clone()),
+        McpServer::Stdio { .. } => None,
+    });
+    let embeddings = case.rubric.embedding_models().filter_map(|model| model.base_url);
+    targets.flat_map(CaseTarget::addresses).chain(server).chain(embeddings).collect()
 }
 
 /// How several files end is how the worst of them does.

@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use jurist_core::candidate::{ForeignResults, read_foreign_results};
+use jurist_core::candidate::{ForeignResults, check_result_version, read_foreign_results};
 use jurist_core::source::{Tree, to_yaml};
 use jurist_engine::archive::{is_archive, read_archive};
 use jurist_engine::load::read_input;
@@ -18,7 +18,8 @@ use crate::render;
 #[command(after_help = "\
 Reads JSON, JSON lines, CSV and Parquet of promptfoo, DeepEval, ragas, Inspect
 (also its .eval logs), OpenAI evals, Langfuse, LangSmith, Braintrust and AgentV.
-The field names identify the tool.
+The field names identify the tool. Rows without scores, such as datasets of
+Hugging Face, become records.
 --out writes records.jsonl (for `jurist grade`), grades.jsonl (the scores of the
 other tool) and rubric.yaml (its criteria).
 
@@ -38,20 +39,37 @@ pub struct ImportArgs {
 pub fn run_import_command(args: &ImportArgs) -> anyhow::Result<CommandOutcome> {
     let results = read_results(&args.file)?;
     let mut out = render::stdout();
-    writeln!(out, "{} of {}", count(results.records.len(), "result"), results.tool)?;
-    let answered = results.records.iter().filter(|record| record.get("response").is_some()).count();
+    match results.tool {
+        Some(tool) => writeln!(out, "{} of {tool}", count(results.records.len(), "result"))?,
+        None => writeln!(out, "{} without scores", count(results.records.len(), "record"))?,
+    }
+    let is_answered = |record: &&Value| record.get("response").or_else(|| record.get("trace")).is_some();
+    let answered = results.records.iter().filter(is_answered).count();
     writeln!(out, "{answered} with an answer")?;
     for (criterion, scores) in scores_by_criterion(&results) {
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         writeln!(out, "{criterion}: {}, mean {mean:.3}", count(scores.len(), "score"))?;
     }
+    print_warnings(&results);
+    if let Some(folder) = &args.out {
+        write_results(folder, &results)?;
+        if answered == 0 {
+            render::print_note("no record has an answer; a suite reads such records as its `data`");
+        }
+    }
+    Ok(CommandOutcome::Passed)
+}
+
+fn print_warnings(results: &ForeignResults) {
     for name in &results.left_out {
         render::print_warning(&format!("scores of `{name}` are not numbers from 0 to 1, and are left out"));
     }
-    if let Some(folder) = &args.out {
-        write_results(folder, &results)?;
+    for field in &results.without_grades {
+        render::print_warning(&format!("`{field}` of some results holds no score that can be read"));
     }
-    Ok(CommandOutcome::Passed)
+    if !results.unused.is_empty() {
+        render::print_warning(&format!("not used: the fields `{}`", results.unused.join("`, `")));
+    }
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -90,6 +108,9 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
     read_foreign_results(values).with_context(|| format!("`{}`", path.display()))
 }
 
+/// Members of a log of Inspect that have its version: of one that has ended, and of any.
+const LOG_HEADERS: [&str; 2] = ["header.json", "_journal/start.json"];
+
 /// The rows of a Parquet table; `None` for any other file.
 pub fn read_parquet_records(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
     let is_table = path.extension().is_some_and(|extension| extension == "parquet");
@@ -116,15 +137,19 @@ fn read_binary_file(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
         return Ok(None);
     }
     let is_sample = |name: &str| name.starts_with("samples/") && name.ends_with(".json");
-    let members = read_archive(&bytes, is_sample).with_context(place)?;
-    if members.is_empty() {
+    let is_header = |name: &str| LOG_HEADERS.contains(&name);
+    let members = read_archive(&bytes, |name| is_sample(name) || is_header(name)).with_context(place)?;
+    let (mut headers, mut samples) = (Vec::new(), Vec::new());
+    for member in &members {
+        let value: Value = serde_json::from_slice(&member.bytes)
+            .with_context(|| format!("`{}` in `{}`", member.name, path.display()))?;
+        if is_header(&member.name) { headers.push(value) } else { samples.push(value) }
+    }
+    check_result_version(&headers, "Inspect").with_context(place)?;
+    if samples.is_empty() {
         bail!("`{}` holds no samples; a log of Inspect has them as `samples/….json`", path.display());
     }
-    let samples = members.iter().map(|member| {
-        serde_json::from_slice(&member.bytes)
-            .with_context(|| format!("`{}` in `{}`", member.name, path.display()))
-    });
-    Ok(Some(samples.collect::<anyhow::Result<Vec<Value>>>()?))
+    Ok(Some(samples))
 }
 
 #[cfg(feature = "parquet")]
@@ -149,10 +174,11 @@ fn scores_by_criterion(results: &ForeignResults) -> BTreeMap<&str, Vec<f64>> {
 
 fn write_results(folder: &Path, results: &ForeignResults) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("`{}`", folder.display()))?;
+    let tool = results.tool.unwrap_or_default();
     let criteria: Vec<Tree> = scores_by_criterion(results)
         .keys()
         .map(|name| {
-            let about = format!("As `{name}` of {} scores it.", results.tool);
+            let about = format!("As `{name}` of {tool} scores it.");
             Tree::map().with("name", *name).with("description", about).with("scale", "unit")
         })
         .collect();

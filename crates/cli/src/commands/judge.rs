@@ -496,7 +496,10 @@ async fn compare_candidate_files(
     let criteria: Vec<String> = leaves(&rubric.criteria).into_iter().map(goal).collect();
     let names: Vec<String> =
         std::iter::once(&ask.candidate).chain(&ask.against).map(|once| once.display().to_string()).collect();
-    let candidates: Vec<&JudgeInput> = all.iter().map(|candidate_file| &candidate_file.material).collect();
+    // The record of the first candidate fills the fields of a row, as it does where it is judged alone.
+    let first = JudgeInput { row: all[0].row.clone(), ..all[0].material.clone() };
+    let others = all[1..].iter().map(|candidate_file| &candidate_file.material);
+    let candidates: Vec<&JudgeInput> = std::iter::once(&first).chain(others).collect();
     let about = (names[0].as_str(), criteria.join("\n"));
     let compared = compare_candidates(
         caller,

@@ -2,6 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use jurist_core::candidate::check_result_version;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::dialect::{Dialect, LoadedSuite, VariableExpansion, to_native};
 use jurist_core::migration::{
@@ -183,12 +184,12 @@ fn read_verdict_file(path: &Path) -> Vec<ForeignVerdict> {
     }
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     if let Ok(value) = serde_json::from_str(&text) {
-        return read_foreign_verdicts(&[value]);
+        return read_verdicts_of_known_version(path, &[value]);
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let values: Vec<serde_json::Value> =
         lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let verdicts = read_foreign_verdicts(&values);
+    let verdicts = read_verdicts_of_known_version(path, &values);
     if !verdicts.is_empty() && values.len() < lines.len() {
         let n_broken = lines.len() - values.len();
         render::print_warning(&format!(
@@ -196,6 +197,17 @@ fn read_verdict_file(path: &Path) -> Vec<ForeignVerdict> {
             path.display(),
             plural(n_broken, "line")
         ));
+    }
+    verdicts
+}
+
+/// The verdicts, unless their parts may be elsewhere in this version of the results.
+fn read_verdicts_of_known_version(path: &Path, values: &[serde_json::Value]) -> Vec<ForeignVerdict> {
+    let verdicts = read_foreign_verdicts(values);
+    let known = verdicts.first().map_or(Ok(()), |verdict| check_result_version(values, verdict.tool));
+    if let Err(error) = known {
+        render::print_warning(&format!("`{}` is not compared: {error}", path.display()));
+        return Vec::new();
     }
     verdicts
 }

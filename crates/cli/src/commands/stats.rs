@@ -78,6 +78,10 @@ enum StatsChartKind {
 enum StatsSubcommand {
     /// Compute estimators by name, one JSON problem per line
     #[command(after_help = "\
+Examples:
+  jurist stats compute problems.jsonl
+  head -n 3 problems.jsonl | jurist stats compute -
+
 A line is {\"family\": \"krippendorff_alpha\", \"input\": {\"ratings\": [[1, 2, null], [1, 2, 3]], \"level\": \"ordinal\"}}
 or {\"fn\": \"cohen_kappa\", \"args\": [[\"a\", \"b\"], [\"a\", \"b\"]]}. An `id` is repeated in the result.
 A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": …}.")]

@@ -29,6 +29,10 @@ enum StoreSubcommand {
     /// Apply schema migrations; opening the database does so too
     Migrate,
     /// Copy the database to a file, also while it is in use
+    #[command(after_help = "\
+Examples:
+  jurist store backup jurist-backup.db
+  jurist store check --store jurist-backup.db      Check the copy")]
     Backup {
         /// File to write
         #[arg(value_name = "FILE")]

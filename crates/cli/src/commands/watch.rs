@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use jurist_core::candidate::TraceSource;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::grade::VerdictStatus;
-use jurist_core::plan::{Plan, PlanUnit};
+use jurist_core::plan::{Plan, PlanUnit, group_linked_units};
 use jurist_core::quantity::plural;
 use jurist_core::report::{reasons, variant_in_words};
 use jurist_core::run::Run;
@@ -230,14 +230,29 @@ impl WatchedSuite {
     }
 
     /// Cases as written of which a unit is new or different. All units of a case are run together, since some checks
-    /// compare them.
+    /// compare them. So are cases that use each other's outputs.
     fn find_touched_cases(&self, plan: &Plan, now: &BTreeMap<String, UnitFingerprint>) -> BTreeSet<String> {
         let is_same = |unit: &PlanUnit| {
             let graded = self.graded.get(&unit.name).map(|graded| graded.fingerprint);
             graded.is_some() && graded == now.get(&unit.name).map(|unit| unit.fingerprint)
         };
-        let touched = plan.units.iter().filter(|unit| !is_same(unit));
-        touched.map(|unit| unit.cell.template().name.clone()).collect()
+        let case_of = |unit: &PlanUnit| unit.cell.template().name.clone();
+        let mut touched: BTreeSet<String> =
+            plan.units.iter().filter(|unit| !is_same(unit)).map(case_of).collect();
+        let linked = group_linked_units(plan.units.iter()).into_iter().filter(|group| 1 < group.len());
+        let linked: Vec<BTreeSet<String>> =
+            linked.map(|group| group.into_iter().map(|at| case_of(&plan.units[at])).collect()).collect();
+        loop {
+            let n_before = touched.len();
+            for cases in &linked {
+                if !cases.is_disjoint(&touched) {
+                    touched.extend(cases.iter().cloned());
+                }
+            }
+            if touched.len() == n_before {
+                return touched;
+            }
+        }
     }
 
     fn show_round(
@@ -391,22 +406,27 @@ fn fingerprint_units(
 ) -> BTreeMap<String, UnitFingerprint> {
     // Many cases name the same files.
     let mut contents: BTreeMap<PathBuf, u64> = BTreeMap::new();
-    let of_unit = |unit: &PlanUnit| {
+    let mut fingerprints: BTreeMap<String, UnitFingerprint> = BTreeMap::new();
+    for unit in &plan.units {
         let case = unit.cell.case().expect("it was filled when it was planned");
         let mut hasher = DefaultHasher::new();
         let server = case.server.as_ref().and_then(|name| servers.get(name));
         hash_as_json(&mut hasher, &(&case.candidate, &case.server, server, &case.targets, &case.agent));
         hash_as_json(&mut hasher, &(&case.workspace, &case.judge, &case.labels, unit.cell.judge()));
         hash_as_json(&mut hasher, &unit.cell.row());
+        // Units whose outputs it uses stand before it.
+        for needed in &unit.needed_outputs {
+            fingerprints.get(&needed.unit).map(|producer| producer.fingerprint).hash(&mut hasher);
+        }
         case.rubric.version().as_str().hash(&mut hasher);
         let files = find_run_files(&case, server, project);
         for path in &files {
             path.hash(&mut hasher);
             contents.entry(path.clone()).or_insert_with(|| hash_file(path)).hash(&mut hasher);
         }
-        (unit.name.clone(), UnitFingerprint { fingerprint: hasher.finish(), files })
-    };
-    plan.units.iter().map(of_unit).collect()
+        fingerprints.insert(unit.name.clone(), UnitFingerprint { fingerprint: hasher.finish(), files });
+    }
+    fingerprints
 }
 
 fn hash_as_json(hasher: &mut DefaultHasher, value: &impl Serialize) {

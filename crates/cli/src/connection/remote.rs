@@ -17,7 +17,7 @@ use crate::running::{FinishedRun, RunExecutionArgs, RunReportContext, RunScope};
 use crate::stored_runs::StoredRuns;
 
 /// Which server works, if not this machine.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Server")]
 pub struct EvalServerArgs {
     /// Run on the workers of this server, with their API keys

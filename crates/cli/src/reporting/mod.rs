@@ -13,11 +13,12 @@ use anyhow::Context;
 use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    ReportContext, ReportFormat, Rubrics, RunTally, case_notes, describe_deferral, format_native_score,
-    format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics, reasons, render_compared,
-    short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
+    ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
+    format_native_score, format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics,
+    reasons, render_compared, short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
+use jurist_core::source::path_text;
 use jurist_core::stats::summaries::{Estimate, Trials, estimate_run_means, summarise_trials};
 
 use jurist_engine::load;
@@ -76,7 +77,8 @@ impl Reporter {
     /// The address of the file that is a page for people.
     pub fn page(&self) -> Option<String> {
         let file = self.file.as_deref().filter(|_| self.format == Some(ReportFormat::Html))?;
-        Some(format!("file://{}", std::path::absolute(file).ok()?.display()))
+        let path = path_text(&std::path::absolute(file).ok()?);
+        Some(format!("file://{}{path}", if path.starts_with('/') { "" } else { "/" }))
     }
 
     /// The same for one of several suites: its file is named after the suite as well.
@@ -366,24 +368,40 @@ fn format_evidence(evidence: &Evidence) -> String {
 /// Columns that a mean, its interval and its number of cases need next to a name.
 const BESIDE_A_MEAN: usize = 30;
 
+struct MeanRow {
+    name: String,
+    estimate: Estimate,
+    /// The mean on the criterion's own scale of whole numbers.
+    native: Option<String>,
+}
+
 /// The mean of each criterion with its interval, where there are several cases.
 fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimate_run_means(run);
     let Some(score) = score.filter(|estimate| 1 < estimate.n) else { return Ok(()) };
-    let rows: Vec<(&str, &Estimate)> = std::iter::once(("score", &score))
-        .chain(criteria.iter().map(|(id, estimate)| (id.as_str(), estimate)))
-        .collect();
+    let scales = declared_scales(run);
+    let criterion_row = |(id, estimate): &(String, Estimate)| MeanRow {
+        name: id.clone(),
+        native: scales.get(id).map(|(low, top)| format!("{:.1}/{top}", low + estimate.mean * (top - low))),
+        estimate: *estimate,
+    };
+    let mut rows = vec![MeanRow { name: "score".to_owned(), native: None, estimate: score }];
     // A rubric of one question has nothing to add.
-    let rows = if criteria.len() == 1 { &rows[..1] } else { &rows[..] };
-    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
-    let width = columns.map_or(width, |n| width.min(n.saturating_sub(BESIDE_A_MEAN)).max(5));
-    writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases\x1b[0m", "")?;
-    for (name, it) in rows {
+    if criteria.len() != 1 {
+        rows.extend(criteria.iter().map(criterion_row));
+    }
+    let own_scale = if rows.iter().any(|row| row.native.is_some()) { "  own scale" } else { "" };
+    let beside = BESIDE_A_MEAN + own_scale.len();
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(5, 40);
+    let width = columns.map_or(width, |n| width.min(n.saturating_sub(beside)).max(5));
+    writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases{own_scale}\x1b[0m", "")?;
+    for MeanRow { name, native, estimate } in rows {
         // Where all are the same, an interval without width would promise too much.
-        let interval = it.interval.filter(|interval| interval.0 < interval.1);
+        let interval = estimate.interval.filter(|interval| interval.0 < interval.1);
         let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
-        let name = shorten_name(&printable_line(name), width);
-        writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
+        let name = shorten_name(&printable_line(&name), width);
+        let native = native.map(|native| format!("  {native:>9}")).unwrap_or_default();
+        writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}{native}", estimate.mean, estimate.n)?;
     }
     writeln!(out)?;
     Ok(())

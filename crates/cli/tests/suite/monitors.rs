@@ -112,7 +112,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
         at(&["monitor", "resume", "desk"], place, 0).await;
         assert!(!at(&["monitor", "list"], place, 0).await.contains("paused"));
     }
-    // A stricter rubric, and what judging again would take.
+    // A stricter rubric, and the projected cost of re-scoring.
     let edited = MONITOR.replace("kind (1-5)", "very kind (1-5)");
     fs::write(folder.path().join("desk.yaml"), edited).unwrap();
     assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("new rubric version"));

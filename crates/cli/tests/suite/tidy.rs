@@ -321,10 +321,14 @@ fn types_and_free_functions_have_names_of_their_own() {
         let mut before = "";
         for line in text.lines() {
             if let Some((keyword, name)) = declared_item(line) {
-                // Two variants of one function, of which a build has one.
-                let is_variant = before.starts_with("#[cfg(");
+                // Two variants of one function, of which a build has one: in one file, or in one for each system.
+                let is_in_platform = |path: &str| path.contains("/platform/");
+                let is_variant = |other: &str| match is_in_platform(&path) {
+                    true => is_in_platform(other),
+                    false => before.starts_with("#[cfg(") && other == path,
+                };
                 let other = seen.insert((keyword == "fn", name.to_owned()), path.clone());
-                if let Some(other) = other.filter(|other| !is_variant || *other != path) {
+                if let Some(other) = other.filter(|other| !is_variant(other)) {
                     shared.push(format!("`{name}` in {other} and in {path}"));
                 }
             }
@@ -402,8 +406,8 @@ fn own_types_are_imported_under_their_own_names() {
 /// How often `it` and tuple fields stand for what has a name. Both numbers may only fall.
 #[test]
 fn values_have_names() {
-    const MOST_IT: f64 = 20.0;
-    const MOST_TUPLE_FIELDS: f64 = 3.5;
+    const MOST_IT: f64 = 14.0;
+    const MOST_TUPLE_FIELDS: f64 = 1.8;
     let (mut n_lines, mut n_it, mut n_tuple_fields) = (0.0, 0.0, 0.0);
     for (_, text) in product_sources() {
         let code: String = code_of(&text).split('"').step_by(2).collect();

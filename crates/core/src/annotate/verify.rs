@@ -9,14 +9,16 @@ use super::build::scale_points;
 use super::{Claim, Quote, Rating, ScalePoint, Value, Verification, Verified};
 use crate::grade::{Grade, GraderKind, Outcome, part_name, score_of_points};
 use crate::rubric::{AnswerTarget, CriterionKind, Question, Rubric};
+use crate::suite::{DataRow, fill_for_reader};
 
 /// Every answer of judges to one candidate, with the parts it rests on, in the order of the rubric. What failed or
-/// was not asked is none; a tree has all of its questions, since a correction may lead to any of them.
-pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
+/// was not asked is none; a tree has all of its questions, since a correction may lead to any of them. The row of the
+/// candidate fills `{{ row.field }}` in the questions.
+pub fn claims(rubric: &Rubric, grades: &[Grade], row: Option<&DataRow>) -> Vec<Claim> {
     let judged = grades.iter().filter(|grade| grade.grader.kind == GraderKind::Judge);
     let mut found: Vec<Claim> = Vec::new();
     for grade in judged {
-        for claim in claims_from_grade(rubric, grade) {
+        for claim in claims_from_grade(rubric, grade, row) {
             // Of several judges, the first one stands for the question; the others are graded by the same answer.
             if !found.iter().any(|known| known.id == claim.id) {
                 found.push(claim);
@@ -30,7 +32,7 @@ pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
         .questions()
         .filter(|question| question.node.is_some() && trees.contains(question.criterion.id.as_str()))
         .filter(|question| !asked(question))
-        .map(|question| claim_of_question(&question, None))
+        .map(|question| claim_of_question(&question, None, row))
         .collect();
     found.extend(others);
     found.sort_by_key(|claim| rubric.position(&claim.criterion).unwrap_or(usize::MAX));
@@ -38,7 +40,7 @@ pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
 }
 
 /// What one grade says: its answer, and the points that it rests on.
-pub fn claims_from_grade(rubric: &Rubric, grade: &Grade) -> Vec<Claim> {
+pub fn claims_from_grade(rubric: &Rubric, grade: &Grade, row: Option<&DataRow>) -> Vec<Claim> {
     let said = match &grade.outcome {
         Outcome::Scored { value, .. } => Rating::Scored { value: value.clone() },
         Outcome::NotApplicable => Rating::NotApplicable,
@@ -47,7 +49,7 @@ pub fn claims_from_grade(rubric: &Rubric, grade: &Grade) -> Vec<Claim> {
     };
     let question = rubric.questions().find(|question| question.id() == grade.criterion);
     let mut whole = match &question {
-        Some(question) => claim_of_question(question, Some(said.clone())),
+        Some(question) => claim_of_question(question, Some(said.clone()), row),
         None => Claim { said: Some(said.clone()), ..blank_claim(&grade.criterion) },
     };
     // What the judge said can always be said again, even between the points that people are shown.
@@ -98,10 +100,11 @@ fn blank_claim(criterion: &str) -> Claim {
     }
 }
 
-fn claim_of_question(question: &Question<'_>, said: Option<Rating>) -> Claim {
+fn claim_of_question(question: &Question<'_>, said: Option<Rating>, row: Option<&DataRow>) -> Claim {
+    let criterion = question.criterion;
     let (label, text) = match question.node {
-        Some(node) => (node.ask.clone(), None),
-        None => (question.criterion.title().to_owned(), Some(question.criterion.description.clone())),
+        Some(node) => (fill_for_reader(&node.ask, row), None),
+        None => (criterion.title().to_owned(), Some(fill_for_reader(&criterion.description, row))),
     };
     Claim {
         label,

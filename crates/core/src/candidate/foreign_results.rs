@@ -1,10 +1,13 @@
 //! Result files of other tools: what was asked and answered, and what the tool made of it.
 //!
-//! One table says where each tool keeps what; nothing else here knows a tool.
+//! One table says where each tool keeps what. Two things are brought into the form of the table first: the events of
+//! OpenAI `evals` logs, and columns of tables such as `inputs.question`. Rows without scores are read as records.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
+
+use super::record::{RecordField, RecordFields, record_field};
 
 /// Where a tool keeps the parts of a result. Paths are names with dots between them; the first that is there holds.
 #[derive(Debug)]
@@ -12,14 +15,17 @@ struct ResultShape {
     tool: &'static str,
     /// Where the list of results is, in a file that is one mapping.
     list: &'static [&'static str],
-    /// A result is the tool's if it has all of these.
+    /// A result is the tool's if it has all of these; `|` stands between names of which one is enough.
     marks: &'static [&'static str],
     id: &'static [&'static str],
     task: &'static [&'static str],
     response: &'static [&'static str],
     reference: &'static [&'static str],
     context: &'static [&'static str],
-    scores: ScoreShape,
+    /// Messages of the run.
+    trace: &'static [&'static str],
+    /// Where scores may be; the first that has some holds.
+    scores: &'static [ScoreShape],
 }
 
 /// How a tool keeps its scores.
@@ -32,7 +38,7 @@ enum ScoreShape {
         score: &'static [&'static str],
         reason: &'static str,
     },
-    /// A mapping from names to numbers, or to mappings with a value.
+    /// A mapping from names to numbers, or to mappings with a value; a value that is a mapping is a score for each key.
     Named { map: &'static [&'static str] },
     /// Columns with numbers that are nothing else.
     Columns,
@@ -48,12 +54,13 @@ const SHAPES: &[ResultShape] = &[
         response: &["response.output"],
         reference: &[],
         context: &["vars.context"],
-        scores: ScoreShape::Parts {
+        trace: &[],
+        scores: &[ScoreShape::Parts {
             list: &["gradingResult.componentResults"],
             name: &["assertion.metric", "assertion.type"],
             score: &["score"],
             reason: "reason",
-        },
+        }],
     },
     ResultShape {
         tool: "DeepEval",
@@ -64,6 +71,7 @@ const SHAPES: &[ResultShape] = &[
         response: &["actualOutput"],
         reference: &["expectedOutput"],
         context: &["retrievalContext", "context"],
+        trace: &[],
         scores: DEEPEVAL_SCORES,
     },
     ResultShape {
@@ -75,6 +83,19 @@ const SHAPES: &[ResultShape] = &[
         response: &["actual_output"],
         reference: &["expected_output"],
         context: &["retrieval_context", "context"],
+        trace: &[],
+        scores: DEEPEVAL_SCORES,
+    },
+    ResultShape {
+        tool: "DeepEval",
+        list: &["conversationalTestCases", "conversational_test_cases"],
+        marks: &["turns", "metricsData|metrics_data"],
+        id: &["name"],
+        task: &["scenario", "input"],
+        response: &[],
+        reference: &["expectedOutcome", "expected_outcome"],
+        context: &["context"],
+        trace: &["turns"],
         scores: DEEPEVAL_SCORES,
     },
     ResultShape {
@@ -86,7 +107,8 @@ const SHAPES: &[ResultShape] = &[
         response: &["response"],
         reference: &["reference"],
         context: &["retrieved_contexts"],
-        scores: ScoreShape::Columns,
+        trace: &[],
+        scores: &[ScoreShape::Columns],
     },
     ResultShape {
         tool: "Inspect",
@@ -97,7 +119,8 @@ const SHAPES: &[ResultShape] = &[
         response: &["output.completion", "output.choices.0.message.content"],
         reference: &["target"],
         context: &[],
-        scores: ScoreShape::Named { map: &["scores", "score"] },
+        trace: &["messages"],
+        scores: &[ScoreShape::Named { map: &["scores", "score"] }],
     },
     ResultShape {
         tool: "OpenAI evals",
@@ -108,61 +131,57 @@ const SHAPES: &[ResultShape] = &[
         response: &["sample.output_text", "sample.output.0.content"],
         reference: &["datasource_item.expected", "datasource_item.ideal", "datasource_item.answer"],
         context: &[],
-        scores: ScoreShape::Parts {
+        trace: &[],
+        scores: &[ScoreShape::Parts {
             list: &["results"],
             name: &["name"],
             score: &["score", "passed"],
             reason: "reason",
-        },
+        }],
+    },
+    // Before Langfuse and Braintrust, whose fields its results have as well.
+    ResultShape {
+        tool: "AgentV",
+        list: &["results"],
+        marks: &["test_id", "scores|assertions"],
+        id: &["test_id"],
+        task: &["input"],
+        response: &["output", "output_text", "answer"],
+        reference: &["expected_output"],
+        context: &[],
+        trace: &[],
+        scores: &[
+            ScoreShape::Parts {
+                list: &["scores"],
+                name: &["name", "type"],
+                score: &["score"],
+                reason: "reasoning",
+            },
+            // Without a list of scores, AgentV has what each rubric item came to.
+            ScoreShape::Parts {
+                list: &["assertions"],
+                name: &["text"],
+                score: &["passed"],
+                reason: "evidence",
+            },
+        ],
     },
     ResultShape {
         tool: "Langfuse",
         list: &["data"],
-        marks: &["input", "output", "scores", "timestamp"],
+        marks: &["input", "output", "scores"],
         id: &["id", "traceId"],
         task: &["input"],
         response: &["output"],
         reference: &["expectedOutput"],
         context: &[],
-        scores: ScoreShape::Parts {
+        trace: &[],
+        scores: &[ScoreShape::Parts {
             list: &["scores"],
             name: &["name"],
             score: &["value"],
             reason: "comment",
-        },
-    },
-    ResultShape {
-        tool: "AgentV",
-        list: &["results"],
-        marks: &["test_id", "scores"],
-        id: &["test_id"],
-        task: &["input"],
-        response: &["output", "output_text", "answer"],
-        reference: &["expected_output"],
-        context: &[],
-        scores: ScoreShape::Parts {
-            list: &["scores"],
-            name: &["name", "type"],
-            score: &["score"],
-            reason: "reasoning",
-        },
-    },
-    // Without a list of scores, AgentV has what each rubric item came to.
-    ResultShape {
-        tool: "AgentV",
-        list: &["results"],
-        marks: &["test_id", "assertions"],
-        id: &["test_id"],
-        task: &["input"],
-        response: &["output", "output_text", "answer"],
-        reference: &["expected_output"],
-        context: &[],
-        scores: ScoreShape::Parts {
-            list: &["assertions"],
-            name: &["text"],
-            score: &["passed"],
-            reason: "evidence",
-        },
+        }],
     },
     ResultShape {
         tool: "Braintrust",
@@ -173,38 +192,81 @@ const SHAPES: &[ResultShape] = &[
         response: &["output"],
         reference: &["expected"],
         context: &["metadata.context"],
-        scores: ScoreShape::Named { map: &["scores"] },
+        trace: &[],
+        scores: &[ScoreShape::Named { map: &["scores"] }],
     },
     ResultShape {
         tool: "LangSmith",
         list: &["runs"],
-        marks: &["inputs", "outputs", "feedback_stats"],
+        marks: &["inputs", "outputs", "feedback_stats|feedback"],
         id: &["id"],
         task: &["inputs.input", "inputs.question", "inputs"],
         response: &["outputs.output", "outputs.answer", "outputs"],
         reference: &["reference_outputs.output", "reference_outputs"],
         context: &[],
-        scores: ScoreShape::Named { map: &["feedback_stats"] },
+        trace: &[],
+        scores: &[
+            ScoreShape::Parts {
+                list: &["feedback"],
+                name: &["key"],
+                score: &["score", "value"],
+                reason: "comment",
+            },
+            ScoreShape::Named { map: &["feedback_stats", "feedback"] },
+        ],
     },
 ];
 
-const DEEPEVAL_SCORES: ScoreShape = ScoreShape::Parts {
-    list: &["metricsData", "metrics_data"],
-    name: &["name"],
-    score: &["score", "success"],
-    reason: "reason",
-};
+const DEEPEVAL_SCORES: &[ScoreShape] = &[
+    ScoreShape::Parts {
+        list: &["metricsData", "metrics_data"],
+        name: &["name"],
+        score: &["score", "success"],
+        reason: "reason",
+    },
+    // A table has no lists.
+    ScoreShape::Columns,
+];
+
+/// Where the results of a tool have a version of their format, and which versions are understood. Results of other
+/// versions may have their parts elsewhere.
+struct ResultVersion {
+    tool: &'static str,
+    path: &'static str,
+    known: &'static [u64],
+}
+
+const RESULT_VERSIONS: &[ResultVersion] = &[
+    // Of the evaluation as it is stored and exported, and of the summary in it.
+    ResultVersion { tool: "promptfoo", path: "version", known: &[2, 3, 4] },
+    ResultVersion { tool: "promptfoo", path: "results.version", known: &[1, 2, 3] },
+    ResultVersion { tool: "Inspect", path: "version", known: &[1, 2] },
+    // Files of AgentV have versions such as `agentv.trajectory.v1`.
+    ResultVersion { tool: "AgentV", path: "schema_version", known: &[1] },
+];
+
+/// Numbers that are no scores although they may be from 0 to 1, besides those of records.
+const COUNTERS: [&str; 7] =
+    ["order", "index", "epoch", "success", "run_duration", "runDuration", "evaluationCost"];
+
+/// Mappings that tables write as columns such as `inputs.question`.
+const NESTED: [&str; 5] = ["inputs", "outputs", "reference_outputs", "feedback_stats", "feedback"];
 
 /// What a file of another tool holds.
 #[derive(Debug, PartialEq)]
 pub struct ForeignResults {
-    pub tool: &'static str,
-    /// `{id, input, response, expected, context}`.
+    /// `None` for records without scores.
+    pub tool: Option<&'static str>,
+    /// `{id, input, response, expected, context, trace}`.
     pub records: Vec<Value>,
     /// `{candidate, criterion, value, grader, reason}`.
     pub grades: Vec<Value>,
     /// Scores that are no numbers, by name: nothing was made of them.
     pub left_out: Vec<String>,
+    /// Fields that should hold scores and in some result hold none that can be read.
+    pub without_grades: Vec<&'static str>,
+    /// Fields of records that are not used.
+    pub unused: Vec<String>,
 }
 
 /// Why a file is not understood.
@@ -214,26 +276,45 @@ pub enum ForeignError {
     NoResults,
     #[error("the results are of no tool that is known; a result has {0}. Known are {1}")]
     UnknownTool(String, String),
+    #[error(
+        "`{path}` of these results of {tool} is {found}, and Jurist understands {known}; if a newer {tool} wrote them, \
+         upgrade jurist"
+    )]
+    UnknownVersion { tool: &'static str, path: &'static str, found: String, known: String },
+}
+
+/// Fails if results of a tool have a version that is not known. Results without a version are read as they are.
+pub fn check_result_version(values: &[Value], tool: &str) -> Result<(), ForeignError> {
+    let mut of_tool = RESULT_VERSIONS.iter().filter(|version| version.tool == tool);
+    of_tool.find_map(|version| version.find_unknown(values)).map_or(Ok(()), Err)
 }
 
 /// Reads results that were parsed: one value, or one for each line.
 pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, ForeignError> {
+    // The list of results has no version; the file around it does.
+    let unknown_versions: Vec<(&str, ForeignError)> = RESULT_VERSIONS
+        .iter()
+        .filter_map(|version| Some((version.tool, version.find_unknown(&values)?)))
+        .collect();
+    // A result of its own may have a list under a name that another tool has for its results.
     if let [only] = values.as_slice()
+        && find_shape(&values).is_none()
         && let Some(list) = find_list(only)
     {
         values = list;
     }
+    if let Some(samples) = group_events(&values) {
+        values = samples;
+    }
+    values.iter_mut().for_each(nest_columns);
     let first = values.iter().find(|value| value.is_object()).ok_or(ForeignError::NoResults)?;
-    let shape = SHAPES.iter().find(|shape| shape.marks.iter().all(|mark| find_path(first, mark).is_some()));
-    let Some(shape) = shape else {
-        let keys: Vec<&str> =
-            first.as_object().into_iter().flat_map(Map::keys).map(String::as_str).take(20).collect();
-        let mut tools: Vec<&str> = SHAPES.iter().map(|shape| shape.tool).collect();
-        tools.dedup();
-        return Err(ForeignError::UnknownTool(keys.join(", "), tools.join(", ")));
+    let Some(shape) = find_shape(&values) else {
+        return read_unscored_rows(&values).ok_or_else(|| unknown_tool(first));
     };
-    let mut results =
-        ForeignResults { tool: shape.tool, records: Vec::new(), grades: Vec::new(), left_out: Vec::new() };
+    if let Some((_, error)) = unknown_versions.into_iter().find(|(tool, _)| *tool == shape.tool) {
+        return Err(error);
+    }
+    let mut results = ForeignResults::new(Some(shape.tool));
     let mut ids = HashSet::new();
     for (at, value) in values.iter().enumerate() {
         shape.add(value, at, &mut ids, &mut results);
@@ -241,11 +322,62 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     Ok(results)
 }
 
+impl ResultVersion {
+    /// The first version in these values that is not understood.
+    fn find_unknown(&self, values: &[Value]) -> Option<ForeignError> {
+        let mut found = values.iter().filter_map(|value| find_path(value, self.path));
+        let found = found.find(|found| {
+            !found.is_null() && read_version(found).is_none_or(|number| !self.known.contains(&number))
+        })?;
+        let known: Vec<String> = self.known.iter().map(u64::to_string).collect();
+        Some(ForeignError::UnknownVersion {
+            tool: self.tool,
+            path: self.path,
+            found: found.as_str().map_or_else(|| found.to_string(), str::to_owned),
+            known: known.join(", "),
+        })
+    }
+}
+
+/// A number, alone or at the end of a name such as `agentv.trajectory.v1`.
+fn read_version(value: &Value) -> Option<u64> {
+    let text = value.as_str();
+    let number = text.map(|text| text.rsplit_once(".v").map_or(text, |(_, number)| number));
+    value.as_u64().or_else(|| number?.parse().ok())
+}
+
+fn unknown_tool(result: &Value) -> ForeignError {
+    let keys: Vec<&str> =
+        result.as_object().into_iter().flat_map(Map::keys).map(String::as_str).take(20).collect();
+    let mut tools: Vec<&str> = Vec::new();
+    for shape in SHAPES {
+        if !tools.contains(&shape.tool) {
+            tools.push(shape.tool);
+        }
+    }
+    ForeignError::UnknownTool(keys.join(", "), tools.join(", "))
+}
+
+/// The tool of the first result that has scores where a tool keeps them, or else of the first that has its fields.
+fn find_shape(values: &[Value]) -> Option<&'static ResultShape> {
+    let find = |fits: fn(&ResultShape, &Value) -> bool| {
+        values
+            .iter()
+            .find_map(|value| SHAPES.iter().find(|shape| shape.has_marks(value) && fits(shape, value)))
+    };
+    find(ResultShape::has_scores).or_else(|| find(ResultShape::may_have_scores))
+}
+
 fn find_list(value: &Value) -> Option<Vec<Value>> {
     if let Value::Array(items) = value {
         return Some(items.clone());
     }
-    SHAPES.iter().flat_map(|shape| shape.list).find_map(|path| find_path(value, path)?.as_array().cloned())
+    let lists = SHAPES.iter().flat_map(|shape| shape.list);
+    let lists: Vec<&Vec<Value>> =
+        lists.filter_map(|path| find_path(value, path).and_then(Value::as_array)).collect();
+    // DeepEval writes an empty list of test cases next to its conversations.
+    let filled = lists.iter().find(|list| !list.is_empty()).or(lists.first());
+    filled.map(|list| list.to_vec())
 }
 
 /// What is at a path; numbers lead into lists.
@@ -260,15 +392,210 @@ fn find_first<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
     paths.iter().find_map(|path| find_path(value, path).filter(|value| !value.is_null()))
 }
 
+/// What the events of an OpenAI `evals` log say of one sample.
+#[derive(Default)]
+struct LoggedSample {
+    prompt: Option<Value>,
+    sampled: Option<Value>,
+    expected: Option<Value>,
+    results: Vec<Value>,
+}
+
+/// The samples of an OpenAI `evals` log as output items; `None` for any other file.
+fn group_events(values: &[Value]) -> Option<Vec<Value>> {
+    let mut samples: Vec<(&str, LoggedSample)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for event in values {
+        let (Some(id), Some(kind), Some(data)) =
+            (event["sample_id"].as_str(), event["type"].as_str(), event["data"].as_object())
+        else {
+            continue;
+        };
+        let place = *places.entry(id).or_insert_with(|| {
+            samples.push((id, LoggedSample::default()));
+            samples.len() - 1
+        });
+        samples[place].1.add(kind, data);
+    }
+    let items = samples.into_iter().map(|(id, sample)| sample.into_output_item(id));
+    Some(items.collect()).filter(|items: &Vec<Value>| !items.is_empty())
+}
+
+impl LoggedSample {
+    fn add(&mut self, kind: &str, data: &Map<String, Value>) {
+        let get = |keys: &[&str]| keys.iter().find_map(|key| data.get(*key)).cloned();
+        match kind {
+            // The first one is the candidate's; later ones may be a judge's.
+            "sampling" => {
+                self.prompt = self.prompt.take().or_else(|| get(&["prompt", "input"]));
+                let sampled = get(&["sampled"]).map(|sampled| match sampled {
+                    Value::Array(mut items) if items.len() == 1 => items.remove(0),
+                    other => other,
+                });
+                self.sampled = self.sampled.take().or(sampled);
+            }
+            "raw_sample" => self.prompt = self.prompt.take().or_else(|| get(&["input"])),
+            "metrics" => {
+                let numbers = data.iter().filter(|(_, value)| value.is_number() || value.is_boolean());
+                self.results.extend(numbers.map(|(name, value)| json!({ "name": name, "score": value })));
+            }
+            _ => {}
+        }
+        if let Some(correct) = data.get("correct").filter(|_| kind != "metrics") {
+            self.results.push(json!({ "name": kind, "score": correct }));
+        }
+        self.expected = self.expected.take().or_else(|| get(&["expected", "ideal"]));
+    }
+
+    fn into_output_item(self, id: &str) -> Value {
+        let item = match (self.prompt, self.expected) {
+            (None, None) => Value::Null,
+            (prompt, expected) => json!({ "input": prompt, "expected": expected }),
+        };
+        json!({
+            "id": id,
+            "datasource_item": item,
+            "sample": { "output_text": self.sampled },
+            "results": self.results,
+        })
+    }
+}
+
+/// Makes mappings of the columns that tables have for them.
+fn nest_columns(row: &mut Value) {
+    let Some(map) = row.as_object_mut() else { return };
+    let is_nested = |name: &&String| name.split_once('.').is_some_and(|(head, _)| NESTED.contains(&head));
+    let names: Vec<String> = map.keys().filter(is_nested).cloned().collect();
+    for name in names {
+        let Some((head, key)) = name.split_once('.') else { continue };
+        if let Some(value) = map.remove(&name)
+            && let Some(inner) = map.entry(head).or_insert_with(|| json!({})).as_object_mut()
+        {
+            inner.insert(key.to_owned(), value);
+        }
+    }
+}
+
+/// What of a record is kept, and under which name.
+const RECORD_PARTS: [(&str, RecordField); 11] = [
+    ("input", RecordField::Task),
+    ("response", RecordField::Response),
+    ("expected", RecordField::Reference),
+    ("context", RecordField::Context),
+    ("trace", RecordField::Trace),
+    ("diff", RecordField::Diff),
+    ("choices", RecordField::Choices),
+    ("duration_ms", RecordField::DurationMs),
+    ("completion_time", RecordField::DurationSeconds),
+    ("cost_usd", RecordField::Cost),
+    ("usage", RecordField::Usage),
+];
+
+/// Rows without scores, by the names that `jurist grade` knows; `None` if the first has neither a task nor an answer.
+fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
+    let mut results = ForeignResults::new(None);
+    let mut ids = HashSet::new();
+    for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
+        let fields = RecordFields::read(value);
+        let parts = [RecordField::Task, RecordField::Response, RecordField::Trace];
+        if results.records.is_empty() && parts.iter().all(|part| fields.non_null_value(*part).is_none()) {
+            return None;
+        }
+        let id = choose_id(fields.non_null_value(RecordField::Id), at, &mut ids);
+        let mut record = Map::from_iter([("id".to_owned(), Value::from(id))]);
+        for (name, field) in RECORD_PARTS {
+            let value = match field {
+                RecordField::Response => fields.response().ok().flatten().filter(|value| !value.is_null()),
+                _ => fields.non_null_value(field),
+            };
+            // A list of references has a name that says that each of them is right.
+            let own_name = fields.name(field).filter(|_| field == RecordField::Reference);
+            record.extend(value.map(|value| {
+                let name = own_name.filter(|_| value.is_array()).unwrap_or(name);
+                (name.to_owned(), value.clone())
+            }));
+        }
+        results.records.push(Value::Object(record));
+        for name in fields.unknown {
+            if !results.unused.iter().any(|unused| unused == name) {
+                results.unused.push(name.to_owned());
+            }
+        }
+    }
+    Some(results).filter(|results| !results.records.is_empty())
+}
+
+/// The id of a result; `ids` has those of the results so far, because tools repeat a case in several epochs or for
+/// several targets.
+fn choose_id(written: Option<&Value>, at: usize, ids: &mut HashSet<String>) -> String {
+    let id = written.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+    let id = id.unwrap_or_else(|| format!("{}", at + 1));
+    let id = if ids.contains(&id) { format!("{id} ({})", at + 1) } else { id };
+    ids.insert(id.clone());
+    id
+}
+
+/// Messages in the form that traces have. Inspect writes the name of a function in the place of the function.
+fn as_trace(messages: &Value) -> Value {
+    let mut trace = messages.clone();
+    let steps = trace.as_array_mut().into_iter().flatten();
+    let calls = steps.filter_map(|step| step.get_mut("tool_calls")?.as_array_mut()).flatten();
+    for call in calls {
+        let function = call["function"].as_str();
+        let function = function.map(|name| json!({ "name": name, "arguments": call["arguments"] }));
+        if let Some(function) = function {
+            call["function"] = function;
+        }
+    }
+    trace
+}
+
+/// The last words of the assistant.
+fn last_answer(trace: &Value) -> Option<Value> {
+    let steps = trace.as_array()?.iter().rev();
+    let mut answers = steps.filter(|step| step["role"] == "assistant").map(|step| &step["content"]);
+    answers.find(|content| content.as_str().is_some_and(|text| !text.is_empty())).cloned()
+}
+
+fn has_content(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        _ => true,
+    }
+}
+
+impl ForeignResults {
+    fn new(tool: Option<&'static str>) -> Self {
+        Self {
+            tool,
+            records: Vec::new(),
+            grades: Vec::new(),
+            left_out: Vec::new(),
+            without_grades: Vec::new(),
+            unused: Vec::new(),
+        }
+    }
+}
+
 impl ResultShape {
+    fn has_marks(&self, value: &Value) -> bool {
+        let has = |path: &str| find_path(value, path).is_some();
+        self.marks.iter().all(|mark| mark.split('|').any(has))
+    }
+
+    fn has_scores(&self, value: &Value) -> bool {
+        self.scores.iter().any(|scores| scores.is_in(value) == Some(true))
+    }
+
+    fn may_have_scores(&self, value: &Value) -> bool {
+        self.scores.iter().all(|scores| scores.is_in(value).is_none())
+    }
+
     /// Adds a record and its grades. `ids` has the ids of the records so far.
     fn add(&self, value: &Value, at: usize, ids: &mut HashSet<String>, results: &mut ForeignResults) {
-        let id =
-            find_first(value, self.id).map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
-        let id = id.unwrap_or_else(|| format!("{}", at + 1));
-        // Tools repeat a case in several epochs or for several targets.
-        let id = if ids.contains(&id) { format!("{id} ({})", at + 1) } else { id };
-        ids.insert(id.clone());
+        let id = choose_id(find_first(value, self.id), at, ids);
         let parts = [
             ("input", self.task),
             ("response", self.response),
@@ -279,9 +606,15 @@ impl ResultShape {
         for (name, paths) in parts {
             record.extend(find_first(value, paths).map(|part| (name.to_owned(), part.clone())));
         }
+        if let Some(messages) = find_first(value, self.trace).filter(|messages| has_content(messages)) {
+            if !record.contains_key("response") {
+                record.extend(last_answer(messages).map(|answer| ("response".to_owned(), answer)));
+            }
+            record.insert("trace".to_owned(), as_trace(messages));
+        }
         results.records.push(Value::Object(record));
         let mut n_by_name: HashMap<String, usize> = HashMap::new();
-        for mut score in self.scores.read(value, self) {
+        for mut score in self.read_scores(value, results) {
             // Two assertions of one type are two criteria, numbered as in a suite.
             let n_same = n_by_name.entry(score.name.clone()).or_default();
             *n_same += 1;
@@ -289,13 +622,26 @@ impl ResultShape {
                 score.name = format!("{}-{n_same}", score.name);
             }
             match score.value {
-                Some(number) => results.grades.push(json!({
-                    "candidate": id, "criterion": score.name, "value": number, "grader": self.tool, "reason": score.reason,
-                })),
+                Some(number) => results.grades.push(score.into_grade(&id, number, self.tool)),
                 None if !results.left_out.contains(&score.name) => results.left_out.push(score.name),
                 None => {}
             }
         }
+    }
+
+    /// The scores of a result, and a note of a field that should hold some and does not.
+    fn read_scores(&self, value: &Value, results: &mut ForeignResults) -> Vec<ForeignScore> {
+        let mut read = self.scores.iter().map(|shape| shape.read(value, self));
+        let scores = read.find(|scores| !scores.is_empty()).unwrap_or_default();
+        if scores.is_empty() {
+            let fields = self.scores.iter().flat_map(ScoreShape::paths);
+            for &field in fields.filter(|path| find_path(value, path).is_some_and(has_content)) {
+                if !results.without_grades.contains(&field) {
+                    results.without_grades.push(field);
+                }
+            }
+        }
+        scores
     }
 
     fn names(&self, column: &str) -> bool {
@@ -313,7 +659,35 @@ struct ForeignScore {
     reason: Option<String>,
 }
 
+impl ForeignScore {
+    fn into_grade(self, candidate: &str, value: f64, grader: &str) -> Value {
+        let mut grade = json!({
+            "candidate": candidate, "criterion": self.name, "value": value, "grader": grader,
+        });
+        if let Some(reason) = self.reason {
+            grade["reason"] = Value::from(reason);
+        }
+        grade
+    }
+}
+
 impl ScoreShape {
+    fn paths(&self) -> &'static [&'static str] {
+        match self {
+            Self::Parts { list: paths, .. } | Self::Named { map: paths } => paths,
+            Self::Columns => &[],
+        }
+    }
+
+    /// Whether the field of the scores has the form of this shape; `None` without the field.
+    fn is_in(&self, value: &Value) -> Option<bool> {
+        let field = find_first(value, self.paths())?;
+        Some(match self {
+            Self::Parts { .. } => field.is_array(),
+            Self::Named { .. } | Self::Columns => field.is_object(),
+        })
+    }
+
     fn read(&self, value: &Value, shape: &ResultShape) -> Vec<ForeignScore> {
         match self {
             Self::Parts { list, name, score, reason } => {
@@ -330,16 +704,13 @@ impl ScoreShape {
             }
             Self::Named { map } => {
                 let named = find_first(value, map).and_then(Value::as_object).into_iter().flatten();
-                named
-                    .map(|(name, score)| ForeignScore {
-                        name: name.clone(),
-                        value: read_score(find_first(score, &["value", "score", "avg"]).unwrap_or(score)),
-                        reason: score["explanation"].as_str().map(str::to_owned),
-                    })
-                    .collect()
+                named.flat_map(|(name, score)| read_named_scores(name, score)).collect()
             }
             Self::Columns => {
-                let columns = value.as_object().into_iter().flatten().filter(|(name, _)| !shape.names(name));
+                let is_score = |name: &str| {
+                    !shape.names(name) && !COUNTERS.contains(&name) && record_field(name).is_none()
+                };
+                let columns = value.as_object().into_iter().flatten().filter(|(name, _)| is_score(name));
                 columns
                     .filter_map(|(name, score)| {
                         let value = score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?;
@@ -347,6 +718,25 @@ impl ScoreShape {
                     })
                     .collect()
             }
+        }
+    }
+}
+
+/// One score, or one for each key where Inspect's scorer returned a mapping.
+fn read_named_scores(name: &str, score: &Value) -> Vec<ForeignScore> {
+    let reason = score["explanation"].as_str().map(str::to_owned);
+    match &score["value"] {
+        Value::Object(values) => values
+            .iter()
+            .map(|(key, value)| ForeignScore {
+                name: format!("{name}.{key}"),
+                value: read_score(value),
+                reason: reason.clone(),
+            })
+            .collect(),
+        _ => {
+            let value = read_score(find_first(score, &["value", "score", "avg"]).unwrap_or(score));
+            vec![ForeignScore { name: name.to_owned(), value, reason }]
         }
     }
 }
@@ -376,10 +766,40 @@ mod tests {
     use super::*;
 
     #[test]
+    fn results_of_a_version_that_is_not_known_are_refused() {
+        let result = json!({ "id": "a", "gradingResult": { "componentResults": [{ "score": 1, "assertion": { "type": "contains" } }] } });
+        let promptfoo = |outer: u64, inner: u64| json!({ "version": outer, "results": { "version": inner, "results": [result] } });
+        let sample = json!({ "id": 1, "epoch": 1, "input": "q", "target": "t", "scores": { "match": { "value": "C" } } });
+        let inspect = |version: u64| json!({ "version": version, "samples": [sample] });
+        let agentv = |version: &str| json!({ "test_id": "a", "schema_version": version, "scores": [{ "name": "s", "score": 1 }] });
+        for value in [promptfoo(4, 3), promptfoo(3, 2), inspect(2), agentv("agentv.result.v1")] {
+            assert!(read_foreign_results(vec![value.clone()]).is_ok(), "{value}");
+        }
+        for (value, message) in [
+            (
+                promptfoo(5, 3),
+                "`version` of these results of promptfoo is 5, and Jurist understands 2, 3, 4; if",
+            ),
+            (
+                promptfoo(4, 9),
+                "`results.version` of these results of promptfoo is 9, and Jurist understands 1, 2, 3;",
+            ),
+            (inspect(3), "`version` of these results of Inspect is 3, and Jurist understands 1, 2;"),
+            (agentv("agentv.result.v2"), "of AgentV is agentv.result.v2, and Jurist understands 1;"),
+            (agentv("new"), "of AgentV is new, and Jurist understands 1;"),
+        ] {
+            let error = read_foreign_results(vec![value]).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        // What is no result of the tool may have any version.
+        assert!(check_result_version(&[json!({ "version": 9 })], "DeepEval").is_ok());
+    }
+
+    #[test]
     fn every_tool_is_told_by_its_names() {
         let check = |value: Value, tool: &str, response: &str, grade: (&str, f64)| {
             let results = read_foreign_results(vec![value]).unwrap();
-            assert_eq!(results.tool, tool);
+            assert_eq!(results.tool, Some(tool));
             assert_eq!(results.records[0]["response"], response, "{tool}");
             let grades: Vec<(&str, f64)> = results
                 .grades
@@ -426,6 +846,51 @@ mod tests {
             ("tone", 0.75),
         );
         check(
+            json!([{ "id": "t", "input": { "q": 1 }, "output": "r", "scores": [{ "name": "s", "value": 0.5 }] }]),
+            "Langfuse",
+            "r",
+            ("s", 0.5),
+        );
+        check(
+            json!([{ "id": "b", "timestamp": "2026", "input": "q", "output": "r", "scores": { "exact": 0.5 } }]),
+            "Braintrust",
+            "r",
+            ("exact", 0.5),
+        );
+        check(
+            json!([{ "test_id": "v", "timestamp": "2026", "input": "q", "output": "r",
+                "scores": [{ "name": "rubric", "type": "llm-grader", "score": 0.9 }], "assertions": [] }]),
+            "AgentV",
+            "r",
+            ("rubric", 0.9),
+        );
+        check(
+            json!([{ "inputs": { "question": "q" }, "outputs": { "output": "r" }, "feedback": [{ "key": "k", "score": 1 }] }]),
+            "LangSmith",
+            "r",
+            ("k", 1.0),
+        );
+        check(
+            json!([{ "id": "1", "inputs.question": "q", "outputs.answer": "r", "feedback.correct": "0.5" }]),
+            "LangSmith",
+            "r",
+            ("correct", 0.5),
+        );
+        check(
+            json!([{ "name": "n", "input": "q", "actual_output": "r", "cost": 0.1, "Faithfulness": "0.5" }]),
+            "DeepEval",
+            "r",
+            ("Faithfulness", 0.5),
+        );
+        check(
+            json!({ "testCases": [], "conversationalTestCases": [{ "name": "c",
+                "turns": [{ "role": "user", "content": "q" }, { "role": "assistant", "content": "r" }],
+                "metricsData": [{ "name": "Role", "score": 0.5 }] }] }),
+            "DeepEval",
+            "r",
+            ("Role", 0.5),
+        );
+        check(
             json!([{ "input": "q", "output": "r", "expected": "e", "scores": { "exact": 0 } }]),
             "Braintrust",
             "r",
@@ -462,6 +927,88 @@ mod tests {
         let names: Vec<&str> =
             results.grades.iter().map(|grade| grade["criterion"].as_str().unwrap()).collect();
         assert_eq!(names, ["contains", "contains-2", "contains", "contains-2"]);
+    }
+
+    #[test]
+    fn a_grade_without_a_reason_has_no_such_field() {
+        let row = json!({ "user_input": "q", "response": "r", "faithfulness": 0.5 });
+        let results = read_foreign_results(vec![row]).unwrap();
+        let grade = json!({ "candidate": "1", "criterion": "faithfulness", "value": 0.5, "grader": "ragas" });
+        assert_eq!(results.grades, [grade]);
+    }
+
+    #[test]
+    fn messages_and_scores_by_key_of_inspect_are_kept() {
+        let sample = json!({ "id": 1, "epoch": 1, "input": "q", "target": "t",
+            "messages": [
+                { "role": "user", "content": "q" },
+                { "role": "assistant", "content": "", "tool_calls": [{ "id": "c", "function": "search", "arguments": { "q": "x" } }] },
+                { "role": "tool", "content": "found", "tool_call_id": "c" },
+                { "role": "assistant", "content": "a" },
+            ],
+            "scores": { "graded": { "value": { "brief": 0.5, "right": "C" }, "explanation": "e" } } });
+        let results = read_foreign_results(vec![json!({ "samples": [sample] })]).unwrap();
+        assert_eq!(results.records[0]["response"], "a");
+        let (_, trace) = crate::candidate::read_trace_value(&results.records[0]["trace"], None).unwrap();
+        let calls: Vec<&str> = trace.tool_calls().map(|call| call.name.as_str()).collect();
+        assert_eq!(calls, ["search"]);
+        let grades: Vec<(&str, f64, &str)> = results
+            .grades
+            .iter()
+            .map(|grade| {
+                let text = |key: &str| grade[key].as_str().unwrap();
+                (text("criterion"), grade["value"].as_f64().unwrap(), text("reason"))
+            })
+            .collect();
+        assert_eq!(grades, [("graded.brief", 0.5, "e"), ("graded.right", 1.0, "e")]);
+    }
+
+    #[test]
+    fn events_of_an_openai_log_are_grouped_by_sample() {
+        let event = |kind: &str, data: Value| json!({ "run_id": "r", "sample_id": "e.0", "type": kind, "data": data });
+        let lines = vec![
+            json!({ "spec": { "eval_name": "e" } }),
+            event("sampling", json!({ "prompt": [{ "role": "user", "content": "q" }], "sampled": ["a"] })),
+            event("match", json!({ "correct": true, "expected": "a", "picked": "a" })),
+            event("metrics", json!({ "choice": "A", "score": 0.5 })),
+            json!({ "final_report": { "accuracy": 1.0 } }),
+        ];
+        let results = read_foreign_results(lines).unwrap();
+        assert_eq!(results.tool, Some("OpenAI evals"));
+        let asked = json!([{ "role": "user", "content": "q" }]);
+        let record = json!({ "id": "e.0", "input": asked, "response": "a", "expected": "a" });
+        assert_eq!(results.records, [record]);
+        let grades: Vec<(&str, f64)> = results
+            .grades
+            .iter()
+            .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
+            .collect();
+        assert_eq!(grades, [("match", 1.0), ("score", 0.5)]);
+    }
+
+    #[test]
+    fn rows_without_scores_are_records() {
+        let rows = vec![
+            json!({ "question": "q", "answer": "a", "ground_truth": "t", "colour": "red" }),
+            json!({ "id": 7, "input": "q", "ideal": ["t", "u"] }),
+        ];
+        let results = read_foreign_results(rows).unwrap();
+        let records = [
+            json!({ "id": "1", "input": "q", "response": "a", "expected": "t" }),
+            json!({ "id": "7", "input": "q", "ideal": ["t", "u"] }),
+        ];
+        assert_eq!((results.tool, results.records.as_slice()), (None, records.as_slice()));
+        assert_eq!(results.unused, ["colour"]);
+    }
+
+    #[test]
+    fn scores_that_give_no_grade_are_named() {
+        let trace = json!({ "id": "t", "input": "q", "output": "r", "scores": ["score-1"] });
+        let results = read_foreign_results(vec![json!({ "data": [trace] })]).unwrap();
+        assert_eq!(
+            (results.tool, results.without_grades.as_slice()),
+            (Some("Langfuse"), ["scores"].as_slice())
+        );
     }
 
     #[test]

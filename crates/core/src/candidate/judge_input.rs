@@ -49,9 +49,26 @@ pub struct JudgeInput {
     /// What the file says about the case besides; only programs that check the answer get it.
     #[serde(skip_serializing_if = "CaseData::is_empty")]
     pub case_data: CaseData,
+    /// Row of the data that the case was made from; it fills `{{ row.field }}` in the rubric. Absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<Map<String, Value>>,
+    /// What the guardrails of the target's provider said; absent if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guardrails: Option<GuardrailReport>,
     /// Measurements of the run: time, tokens, cost.
     #[serde(skip_serializing_if = "Measurements::is_empty")]
     pub measurements: Measurements,
+}
+
+/// What the guardrails of a provider said about a prompt and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GuardrailReport {
+    /// Whether the prompt or the answer was flagged.
+    pub flagged: bool,
+    /// Why, as the provider says it; empty if it does not.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// The data of a case that an external check gets.

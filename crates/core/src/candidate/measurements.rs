@@ -21,6 +21,9 @@ pub struct Measurements {
     /// Cost of all model calls of the agent, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
+    /// Mean natural logarithm of the probabilities of the answer's tokens, if the model returned it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_log_probability: Option<f64>,
 }
 
 impl Measurements {
@@ -35,6 +38,7 @@ impl Measurements {
             duration_ms: self.duration_ms.or(other.duration_ms),
             usage: self.usage.or(other.usage),
             cost: self.cost.or(other.cost),
+            mean_log_probability: self.mean_log_probability.or(other.mean_log_probability),
         }
     }
 
@@ -44,6 +48,7 @@ impl Measurements {
             duration_ms: trace.duration_ms,
             usage: Some(trace.usage).filter(|usage| !usage.is_nothing()),
             cost: trace.cost,
+            mean_log_probability: None,
         }
     }
 
@@ -65,6 +70,7 @@ impl Measurements {
             cost: amount(RecordField::Cost)
                 .filter(|dollars| *dollars < 9e6)
                 .map(|dollars| Usd::from_nanos((dollars * 1e9).round() as i64)),
+            mean_log_probability: None,
         }
     }
 }

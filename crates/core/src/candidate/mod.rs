@@ -9,13 +9,13 @@ mod record;
 mod render;
 mod trace;
 
-pub use foreign_results::{ForeignError, ForeignResults, read_foreign_results};
+pub use foreign_results::{ForeignError, ForeignResults, check_result_version, read_foreign_results};
 pub use formats::{TraceError, TraceFormat, read_trace, read_trace_value, read_traces};
 pub(crate) use formats::{call_duration_ms, plain_calls, recognise};
 pub use judge_input::TRACE_TOKENS;
 pub(crate) use judge_input::pretty_value_text;
 pub use judge_input::task_of_trace;
-pub use judge_input::{CandidatePart, CaseData, JudgeInput};
+pub use judge_input::{CandidatePart, CaseData, GuardrailReport, JudgeInput};
 pub use measurements::Measurements;
 pub use record::{
     FieldName, FieldRow, OverruledField, RECORD_FIELDS, RecordError, RecordField, RecordFields,

@@ -26,6 +26,7 @@ pub enum CheckName {
     Refusal,
     Spans(SpanCheckName),
     ToolCalls,
+    Provider(ProviderCheckName),
     /// Decided by a program or a service.
     External(ExternalCheckName),
     /// Decided when all outputs of a case are graded.
@@ -107,6 +108,14 @@ pub enum SpanCheckName {
     Duration,
     Errors,
     FinishReason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderCheckName {
+    Perplexity,
+    PerplexityScore,
+    Guardrails,
+    Moderation,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Checks on HTML: whether a text is a page or a part of one, or holds some.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -59,23 +60,72 @@ impl HtmlCheck {
             Err(absent) => return absent,
         };
         if self.anywhere {
-            let weight: u32 =
-                SIGNS.iter().filter(|(sign, _)| sign.is_match(&text)).map(|(_, weight)| weight).sum();
+            let mut weight = 0;
+            for (sign, sign_weight) in &*SIGNS {
+                if let Some(stopped) = subject.finding_if_stopped() {
+                    return stopped;
+                }
+                weight += if sign.is_match(&text) { *sign_weight } else { 0 };
+            }
             let found = 2 <= weight;
             return CheckFinding::pass_or_fail(
                 found,
                 if found { "HTML is there" } else { "no HTML is there" },
             );
         }
-        match read_page(text.trim()) {
-            Ok(()) => CheckFinding::pass_or_fail(true, "HTML"),
-            Err(why) => CheckFinding::pass_or_fail(false, why),
+        let fault = read_page(text.trim(), &|| subject.finding_if_stopped().is_some()).err();
+        // A page that was not read to its end is neither.
+        if let Some(stopped) = subject.finding_if_stopped() {
+            return stopped;
         }
+        CheckFinding::pass_or_fail(fault.is_none(), fault.unwrap_or("HTML"))
+    }
+}
+
+/// Tags after which the check looks whether it was stopped.
+const TAGS_BETWEEN_LOOKS: usize = 4096;
+
+/// The elements that are open, and how many of each name there are. With the counts, a text of many tags takes time by
+/// its length: the stack is searched only for names that are in it.
+#[derive(Default)]
+struct OpenElements {
+    names: Vec<String>,
+    counts: HashMap<String, usize>,
+}
+
+impl OpenElements {
+    fn push(&mut self, name: String) {
+        *self.counts.entry(name.clone()).or_default() += 1;
+        self.names.push(name);
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.counts.get(name).copied().unwrap_or(0)
+    }
+
+    /// Closes the innermost element of that name, and all elements in it.
+    fn close(&mut self, name: &str) {
+        if self.count(name) == 0 {
+            return;
+        }
+        while let Some(last) = self.names.pop() {
+            if let Some(count) = self.counts.get_mut(&last) {
+                *count -= 1;
+            }
+            if last == name {
+                return;
+            }
+        }
+    }
+
+    /// Whether what follows would be shown without an element around it.
+    fn is_outside(&self) -> bool {
+        self.names.len() == self.count("html")
     }
 }
 
 /// A text that is elements alone, at least one of them known; words stand inside of elements.
-fn read_page(text: &str) -> Result<(), &'static str> {
+fn read_page(text: &str, is_stopped: &dyn Fn() -> bool) -> Result<(), &'static str> {
     if text.is_empty() {
         return Err("there is nothing");
     }
@@ -83,23 +133,24 @@ fn read_page(text: &str) -> Result<(), &'static str> {
         return Err("it is XML");
     }
     let (mut open, mut end, mut has_body, mut is_known, mut words_outside) =
-        (Vec::<String>::new(), 0, false, false, false);
-    for tag in TAG.captures_iter(text) {
+        (OpenElements::default(), 0, false, false, false);
+    for (n_tags, tag) in TAG.captures_iter(text).enumerate() {
+        if n_tags.is_multiple_of(TAGS_BETWEEN_LOOKS) && is_stopped() {
+            return Err("the check was stopped");
+        }
         let all = tag.get(0).expect("the whole match");
         // What a script or a style holds is not looked into.
-        let raw = open.last().filter(|name| ["script", "style"].contains(&name.as_str()));
+        let raw = open.names.last().filter(|name| ["script", "style"].contains(&name.as_str()));
         let name = tag.get(2).map(|name| name.as_str().to_lowercase());
         let is_end = tag.get(1).is_some_and(|slash| !slash.as_str().is_empty());
         if raw.is_some_and(|raw| !(is_end && name.as_ref() == Some(raw))) {
             continue;
         }
-        words_outside |= is_outside(&open) && !text[end..all.start()].trim().is_empty();
+        words_outside |= open.is_outside() && !text[end..all.start()].trim().is_empty();
         end = all.end();
         let Some(name) = name else { continue };
         if is_end {
-            if let Some(at) = open.iter().rposition(|other| *other == name) {
-                open.truncate(at);
-            }
+            open.close(&name);
             continue;
         }
         has_body |= name == "body";
@@ -109,17 +160,12 @@ fn read_page(text: &str) -> Result<(), &'static str> {
             open.push(name);
         }
     }
-    words_outside |= is_outside(&open) && !text[end..].trim().is_empty();
+    words_outside |= open.is_outside() && !text[end..].trim().is_empty();
     match (words_outside && !has_body, is_known) {
         (true, _) => Err("there is text outside of elements"),
         (false, false) => Err("it has no element of HTML"),
         (false, true) => Ok(()),
     }
-}
-
-/// Whether what follows would be shown without an element around it.
-fn is_outside(open: &[String]) -> bool {
-    open.iter().all(|name| name == "html")
 }
 
 #[cfg(test)]
@@ -135,7 +181,7 @@ mod tests {
             "<my-element></my-element>",
             "<script>if (a < b) { c(\"</p>\") }</script>",
         ] {
-            assert_eq!(read_page(text), Ok(()), "{text}");
+            assert_eq!(read_page(text, &|| false), Ok(()), "{text}");
         }
         for text in [
             "",
@@ -146,7 +192,7 @@ mod tests {
             "<foo>x</foo>",
             "a < b",
         ] {
-            assert!(read_page(text).is_err(), "{text}");
+            assert!(read_page(text, &|| false).is_err(), "{text}");
         }
     }
 }

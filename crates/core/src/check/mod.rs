@@ -14,6 +14,7 @@ mod matching;
 mod max_score;
 mod meteor;
 mod overlap;
+mod provider;
 mod refusal;
 mod similarity;
 mod spans;
@@ -34,6 +35,7 @@ pub use external::{
     VerdictPart,
 };
 pub use max_score::{MaxScore, MaxScoreResult, ScoredCriterion};
+pub use provider::ModerationReport;
 pub use similarity::EmbeddingModel;
 use subject::SearchScope;
 pub use subject::{CheckSubject, SubjectTrace};
@@ -153,6 +155,9 @@ impl CompiledCheck {
             CheckName::Refusal => CheckKind::Refusal(refusal::RefusalCheck),
             CheckName::Spans(check) => CheckKind::Spans(spans::compile_span_check(check, &params)?),
             CheckName::ToolCalls => CheckKind::ToolCalls(tool_calls::compile_tool_call_check(&params)?),
+            CheckName::Provider(check) => {
+                CheckKind::Provider(provider::compile_provider_check(check, &params)?)
+            }
         };
         let scopes = [("response", SearchScope::Response), ("trace", SearchScope::Trace)];
         let scope = params.word("scope", &scopes, SearchScope::Response)?;
@@ -189,6 +194,7 @@ enum CheckKind {
     Refusal(refusal::RefusalCheck),
     Spans(spans::SpanCheck),
     ToolCalls(tool_calls::ToolCallCheck),
+    Provider(provider::ProviderCheck),
 }
 
 impl Check {
@@ -220,6 +226,21 @@ impl Check {
     /// The model by which this check compares meanings, if it does.
     pub fn embedding_model(&self) -> Option<&EmbeddingModel> {
         if let CheckKind::Similarity(check) = &self.kind { Some(&check.model) } else { None }
+    }
+
+    /// The model that moderates the response, if this check asks one. Its report belongs to the subject.
+    pub fn moderation_model(&self) -> Option<&str> {
+        if let CheckKind::Provider(check) = &self.kind { check.moderation_model() } else { None }
+    }
+
+    /// The text that [`moderation_model`](Self::moderation_model) is asked about, if there is a response.
+    pub fn text_to_moderate(&self, subject: &CheckSubject<'_>) -> Option<String> {
+        if let CheckKind::Provider(check) = &self.kind { check.text_to_moderate(subject) } else { None }
+    }
+
+    /// Whether it needs the log-probabilities of the answer's tokens.
+    pub fn needs_log_probabilities(&self) -> bool {
+        matches!(&self.kind, CheckKind::Provider(check) if check.needs_log_probabilities())
     }
 
     /// The score from which a comparison of meanings passes, if this is one with a threshold.
@@ -283,6 +304,7 @@ impl Check {
             CheckKind::Refusal(check) => check.run(subject),
             CheckKind::Spans(check) => check.run(subject),
             CheckKind::ToolCalls(check) => check.run(subject),
+            CheckKind::Provider(check) => check.run(subject),
         }
     }
 }

@@ -107,8 +107,13 @@ impl Overlap {
                     return CheckFinding::without_score("there is no reference to compare with");
                 }
                 let candidate = split_at_blanks(&response);
-                let scores = texts.iter().map(|text| gleu(&candidate, &split_at_blanks(text)));
-                let score = scores.fold(0.0, f64::max);
+                let mut score: f64 = 0.0;
+                for text in &texts {
+                    if let Some(stopped) = subject.finding_if_stopped() {
+                        return stopped;
+                    }
+                    score = score.max(gleu(&candidate, &split_at_blanks(text)));
+                }
                 (score, least, format!("GLEU {score:.4}"))
             }
             Self::Meteor { to, weights, least } => {
@@ -118,8 +123,13 @@ impl Overlap {
                     return CheckFinding::without_score("there is no reference to compare with");
                 }
                 let candidate = split_at_blanks(&response);
-                let scores = texts.iter().map(|text| meteor(&candidate, &split_at_blanks(text), *weights));
-                let score = scores.fold(0.0, f64::max);
+                let mut score: f64 = 0.0;
+                for text in &texts {
+                    if let Some(stopped) = subject.finding_if_stopped() {
+                        return stopped;
+                    }
+                    score = score.max(meteor(&candidate, &split_at_blanks(text), *weights));
+                }
                 (score, least, format!("METEOR {score:.4}"))
             }
             Self::Bleu { to, least } => {
@@ -130,6 +140,9 @@ impl Overlap {
                 }
                 let references: Vec<Vec<String>> =
                     texts.iter().map(|text| split_lowercase_words(text)).collect();
+                if let Some(stopped) = subject.finding_if_stopped() {
+                    return stopped;
+                }
                 let score = bleu(&candidate, &references);
                 (score, least, format!("BLEU {score:.4}"))
             }
@@ -170,11 +183,13 @@ fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
     let mut sum = 0.0;
     for n in 1..=longest {
         let found = grams(candidate, n);
-        let allowed: Vec<HashMap<&[String], u32>> =
-            references.iter().map(|reference| grams(reference, n)).collect();
-        let most = |gram: &&[String]| {
-            allowed.iter().filter_map(|allowed| allowed.get(*gram)).copied().max().unwrap_or(0)
-        };
+        // The most that any reference has of each.
+        let mut allowed: HashMap<&[String], u32> = HashMap::new();
+        for (gram, count) in references.iter().flat_map(|reference| grams(reference, n)) {
+            let most = allowed.entry(gram).or_default();
+            *most = count.max(*most);
+        }
+        let most = |gram: &[String]| allowed.get(gram).copied().unwrap_or(0);
         let shared: u32 = found.iter().map(|(gram, count)| (*count).min(most(gram))).sum();
         let total: u32 = found.values().sum();
         if shared == 0 {

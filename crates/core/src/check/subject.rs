@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::{CheckFinding, text_field};
+use super::{CheckFinding, ModerationReport, text_field};
 use crate::candidate::{
-    JudgeInput, Measurements, RecordError, RecordField, RecordFields, Trace, TraceFormat,
+    GuardrailReport, JudgeInput, Measurements, RecordError, RecordField, RecordFields, Trace, TraceFormat,
 };
 use crate::candidate::{pretty_value_text, read_trace_value, recognise};
 
@@ -27,6 +27,10 @@ pub struct CheckSubject<'a> {
     pub reference_calls: Option<&'a Value>,
     /// Measurements of the run: time, tokens, cost.
     pub measurements: Measurements,
+    /// What the guardrails of the target's provider said.
+    pub guardrails: Option<&'a GuardrailReport>,
+    /// What a moderation service said about the response; only a check that asks for it needs it.
+    pub moderation: Option<&'a ModerationReport>,
     /// Set by another thread when the finding is no longer needed. Each comparison has a limit of its own; between
     /// two of them the check looks here.
     pub stop: Option<&'a AtomicBool>,
@@ -67,6 +71,8 @@ impl<'a> CheckSubject<'a> {
             other_references: &material.other_references,
             reference_calls: material.reference_calls.as_ref(),
             measurements: material.measurements,
+            guardrails: material.guardrails.as_ref(),
+            moderation: None,
             stop: None,
         }
     }

@@ -49,6 +49,41 @@ fn bad_parameters_fail_before_anything_is_read() {
 }
 
 #[test]
+fn xml_takes_memory_and_time_by_its_length_alone() {
+    let nest = |n: usize, name: &str| {
+        json!(format!("{}{}", format!("<{name}>").repeat(n), format!("</{name}>").repeat(n)))
+    };
+    let long_name = "n".repeat(2_000);
+    let run = |check: &str, output: &Value, required: &Value| {
+        finding(check, &json!({ "value": required }), output, &Value::Null)
+    };
+    let long = nest(300, &long_name);
+    let found = run("is-xml", &long, &json!([format!("{long_name}.{long_name}")]));
+    assert_eq!(found.score, Some(1.0), "{}", found.comment);
+    assert_eq!(run("is-xml", &long, &json!(["absent"])).score, Some(0.0));
+    for check in ["is-xml", "contains-xml"] {
+        assert_eq!(run(check, &nest(100, "a"), &json!(["a.a.a"])).score, Some(1.0), "{check}");
+        for output in [nest(10_000, "a"), json!("<a>".repeat(10_000))] {
+            let deep = run(check, &output, &json!([]));
+            assert!(deep.failed && deep.score.is_none(), "{check}: {deep:?}");
+            assert!(deep.comment.contains("too deeply nested"), "{check}: {}", deep.comment);
+        }
+    }
+}
+
+#[test]
+fn html_takes_time_by_its_length_alone() {
+    let n = 5_000;
+    for output in [
+        format!("{}{}", "<a>".repeat(n), "</b>".repeat(n)),
+        format!("{}{}", "<html>".repeat(n), "</b>".repeat(n)),
+    ] {
+        let finding = finding("is-html", &json!({}), &json!(output), &Value::Null);
+        assert_eq!(finding.score, Some(1.0), "{}", finding.comment);
+    }
+}
+
+#[test]
 fn the_string_family_is_what_it_says() {
     let run = |name: &str, value: Value, output: &str| {
         finding(name, &json!({ "value": value }), &json!(output), &Value::Null).score

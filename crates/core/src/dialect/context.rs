@@ -1,13 +1,14 @@
 //! Reading under way: the surroundings of a file, everything opened and everything found so far.
 
 use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSeverity, Diagnostics};
-use crate::redact::is_secret_variable;
+use crate::redact::{is_secret_value, is_secret_variable};
 use crate::source::{FileId, NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan, Sources};
-use crate::suite::{CaseOrigin, EnvironmentVariable};
+use crate::suite::{CaseOrigin, EnvironmentVariable, FilledVariables};
 use crate::{syntax, template};
 
 /// What a dialect may ask of the world; `engine` answers.
@@ -103,14 +104,17 @@ pub(super) struct Context<'a> {
     n_errors: Cell<usize>,
     /// Bytes of tests and prompts that were copied, and of values that were filled in.
     n_filled_bytes: Cell<usize>,
+    /// Variables of the environment that were filled in, except in the settings of the project.
+    filled: RefCell<BTreeSet<String>>,
+    /// Variables that the suite sets itself, before those of the environment.
+    own_variables: RefCell<BTreeMap<String, String>>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
     #[cfg(test)]
     pub(super) asked: RefCell<RequestedKeys>,
 }
 
 #[cfg(test)]
-pub(super) type RequestedKeys =
-    std::collections::BTreeMap<&'static str, std::collections::BTreeSet<&'static str>>;
+pub(super) type RequestedKeys = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 impl<'a> Context<'a> {
     pub(super) fn new(world: &'a ProjectEnvironment<'a>) -> Self {
@@ -120,6 +124,8 @@ impl<'a> Context<'a> {
             found: RefCell::default(),
             n_errors: Cell::new(0),
             n_filled_bytes: Cell::new(0),
+            filled: RefCell::default(),
+            own_variables: RefCell::default(),
             #[cfg(test)]
             asked: RefCell::default(),
         }
@@ -194,7 +200,7 @@ impl<'a> Context<'a> {
     /// The file and line of a place, to be kept with what is read there.
     pub(super) fn origin(&self, span: SourceSpan) -> CaseOrigin {
         let file = self.sources.borrow().get(span.file).path.display().to_string();
-        CaseOrigin { file, line: self.line_of(span) }
+        CaseOrigin { file, line: self.line_of(span), suite: None }
     }
 
     /// The line on which a span starts, from 1.
@@ -253,6 +259,10 @@ impl<'a> Context<'a> {
             .collect()
     }
 
+    pub(super) fn filled_variables(&self) -> FilledVariables {
+        FilledVariables::new(self.filled.borrow().clone())
+    }
+
     /// Like [`Self::find`], for a file that need not exist.
     pub(super) fn find_optional(&self, reference: &str, from: FileId) -> Option<FileId> {
         let path = self.path_of(from);
@@ -293,8 +303,23 @@ impl<'a> Context<'a> {
     pub(super) fn expand(&self, text: &str, span: SourceSpan) -> String {
         match self.world.variables {
             VariableExpansion::Filled => self.expand_path(text, span),
-            VariableExpansion::Kept => text.to_owned(),
+            // What the file itself sets is no secret, and the converted file does not set it.
+            VariableExpansion::Kept => template::replace(text, |name| {
+                let variable = EnvironmentVariable::parse(name)?.ok()?;
+                self.own_variable(variable.name, span)
+            }),
         }
+    }
+
+    /// Sets a variable that `{{ env.X }}` names in this suite.
+    pub(super) fn set_own_variable(&self, name: &str, value: String) {
+        self.own_variables.borrow_mut().insert(name.to_owned(), value);
+    }
+
+    fn own_variable(&self, name: &str, span: SourceSpan) -> Option<String> {
+        let is_of_settings = self.path_of(span.file).ends_with(SETTINGS_FILE);
+        let value = self.own_variables.borrow().get(name).filter(|_| !is_of_settings).cloned()?;
+        (!is_secret_variable(name) && !is_secret_value(name, &value)).then_some(value)
     }
 
     /// Like [`Self::expand`], for a text that leads to a file.
@@ -310,16 +335,30 @@ impl<'a> Context<'a> {
                     return None;
                 }
             };
-            if is_secret_variable(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
-                let message =
-                    format!("`{name}` looks like a secret, and this text is sent to models and reports");
+            let is_of_settings = self.path_of(span.file).ends_with(SETTINGS_FILE);
+            let refuse = |what: &str| {
+                let message = format!("`{name}` {what}, and this text is sent to models and reports");
                 let help = "name the variable in `.jurist/config.yaml` or in a server's `env` instead";
                 self.report(Diagnostic::error(Code::BadValue, span, message).help(help));
+            };
+            if is_secret_variable(name) && !is_of_settings {
+                refuse("looks like a secret");
                 return None;
+            }
+            if let Some(own) = self.own_variable(name, span) {
+                return Some(own);
+            }
+            let found = (self.world.variable)(name);
+            if !is_of_settings && found.as_ref().is_some_and(|value| is_secret_value(name, value)) {
+                refuse("holds an address with a password");
+                return None;
+            }
+            if !is_of_settings && found.is_some() {
+                self.filled.borrow_mut().insert(name.to_owned());
             }
             // AgentV's own variable has a value even where nobody set it.
             let root = || (name == "AGENTV_REPO_ROOT").then(|| self.world.root.display().to_string());
-            let value = (self.world.variable)(name).or_else(root).or_else(|| default.map(str::to_owned));
+            let value = found.or_else(root).or_else(|| default.map(str::to_owned));
             if value.is_none() {
                 self.report(
                     Diagnostic::error(

@@ -125,6 +125,7 @@ fn read_tool_test(
         data: None,
         labels: BTreeMap::new(),
         repeat: 1,
+        store_output_as: None,
     })
 }
 

@@ -31,12 +31,12 @@ pub use mcptest::MCP_TOOL;
 pub use rows::{DATA_REPLACEMENT, DATASET_PREFIX};
 pub use settings::{
     CustomVendor, DeferPolicy, MailSecurity, MailSettings, ModelPrice, NetworkSettings, PROTOCOLS,
-    ProjectSettings, RateLimitSettings, SettingsFile,
+    ProjectSettings, RateLimitSettings, SettingsFile, is_loopback,
 };
 pub use write::suite_to_native_tree as to_native;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{SourceNode, SourceSpan, Sources};
+use crate::source::{SourceNode, SourceSpan, Sources, path_text};
 use crate::suite::Suite;
 
 /// A way to write suites.
@@ -125,7 +125,7 @@ impl LoadedSuite {
             }
             for file in case.data.iter_mut().flat_map(|data| &mut data.files) {
                 if let Ok(short) = Path::new(&*file.path).strip_prefix(folder) {
-                    file.path = short.display().to_string().into();
+                    file.path = path_text(short).into();
                 }
             }
         }
@@ -162,9 +162,21 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFi
         Dialect::Monitor => native::read_monitor_suite(cx, &node),
     };
     suite.other_tool = dialect.other_tool();
+    add_suite_file(&mut suite, path);
+    suite.variables = cx.filled_variables();
     let settings = settings::read_settings_for_file(cx, file);
     apply_judge_defaults(&settings, &mut suite);
     (Some(suite), Some(dialect), settings)
+}
+
+/// Adds the file of the suite to cases that are written in another file.
+fn add_suite_file(suite: &mut Suite, path: &Path) {
+    let file = path.display().to_string();
+    for origin in suite.cases.iter_mut().filter_map(|case| case.origin.as_mut()) {
+        if origin.file != file {
+            origin.suite = Some(file.clone());
+        }
+    }
 }
 
 /// What a suite leaves open about its judge, the project's settings say.

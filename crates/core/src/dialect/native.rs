@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use row_fields::check_row_fields;
+use row_fields::{check_row_fields, check_stored_outputs};
 use workspace::read_native_workspace;
 
 use super::context::Context;
@@ -23,7 +23,7 @@ use crate::rubric::{OnError, Rubric, Value};
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
     AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Escalate, HumanLabel, Judge, Jury,
-    MatrixPrompt, McpServer, Suite, TieBreak,
+    MatrixPrompt, McpServer, Suite, TieBreak, is_output_name,
 };
 
 /// Keys that only a native suite has at its top.
@@ -536,6 +536,9 @@ fn eval(
         candidate,
         data,
         labels: rubric.as_ref().map(|rubric| labels(&fields, rubric)).unwrap_or_default(),
+        store_output_as: fields
+            .get("store_output_as")
+            .and_then(|node| read_output_name(cx, node, "store_output_as")),
         rubric: match rubric {
             Some(rubric) => rubric,
             None => {
@@ -562,6 +565,7 @@ fn eval(
     let has_rows = case.data.is_some() || !fields.has("data");
     if has_rows {
         check_row_fields(cx, node, &case);
+        check_stored_outputs(cx, node, &case, &suite.cases);
     }
     fields.finish();
     // Without the rows of its dataset, a case is something else.
@@ -641,6 +645,18 @@ pub(super) fn read_message_node(cx: &Context<'_>, node: &SourceNode) -> Option<s
             .help("write `- {role: user, content: \"…\"}`"),
     );
     None
+}
+
+/// A name that stands between braces in later evals.
+pub(super) fn read_output_name(cx: &Context<'_>, node: &SourceNode, key: &str) -> Option<String> {
+    let name = cx.plain_text(node, key)?;
+    if !is_output_name(&name) {
+        let message = format!("an output cannot be stored as `{name}`");
+        let label = "a name is a letter, and then letters, digits, `_` or `-`";
+        cx.report(Diagnostic::error(Code::BadValue, node.span, message).label(label));
+        return None;
+    }
+    Some(name)
 }
 
 /// `None` where nothing is said about them; an empty list is said.

@@ -6,12 +6,15 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
 use super::context::Context;
 use super::fields::MappingReader;
 use super::lower::{Spot, accept};
 use super::method::{CriterionIds, compile_linear_pattern, read_method_params};
 use super::tree::graph_of;
 use crate::catalogue::{self, CHECKS, CatalogueEntry, GradingMethod, RECIPES};
+use crate::check::ExternalCheck;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
     Aggregation, Anchor, CannotAssess, Choice, Criterion, CriterionKind, Display, Draft, EvidenceMissing,
@@ -559,7 +562,29 @@ fn read_typed_method(
         );
         return None;
     };
-    Some(read_method_params(fields, entry))
+    let method = read_method_params(fields, entry);
+    report_value_file(fields, &method);
+    Some(method)
+}
+
+/// A check of a native file has its value in the file; a path would be compared as text.
+fn report_value_file(fields: &MappingReader<'_>, method: &GradingMethod) {
+    let is_path = |value: &Json| {
+        value.as_str().and_then(|text| text.strip_prefix("file://")).is_some_and(|path| !path.is_empty())
+    };
+    let names_file = match method.params.get("value") {
+        Some(Json::Array(values)) => values.iter().any(is_path),
+        Some(value) => is_path(value),
+        None => false,
+    };
+    if names_file && !ExternalCheck::is_named(method.entry.name) {
+        let message = format!("the `value` of `{}` is not read from a file", method.entry.name);
+        fields.cx.report(
+            Diagnostic::error(Code::Unsupported, fields.span("value"), message).help(
+                "write the text, the list or the schema itself; for the address of a file as text, use `regex` with `file:[/][/]…`",
+            ),
+        );
+    }
 }
 
 /// One entry of an eval's `checks`: a check, together with how it counts.

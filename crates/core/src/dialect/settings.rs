@@ -73,7 +73,7 @@ impl ProjectSettings {
 }
 
 /// Whether an address is certainly of this machine. In doubt it is not: `localhost@elsewhere` is elsewhere.
-fn is_loopback(address: &str) -> bool {
+pub fn is_loopback(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let port = |rest: &str| {
@@ -448,6 +448,7 @@ mod tests {
             "http://127.0.0.1:x@evil.example/",
             "http://localhost\\@evil.example",
             "evil.example/localhost",
+            "http://127.0.0.2:9112/v1",
             "",
         ] {
             assert!(!is_loopback(address), "{address}");

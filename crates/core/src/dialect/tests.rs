@@ -312,3 +312,89 @@ fn questions_of_two_trees_do_not_share_an_id() {
     let codes: Vec<&str> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
     assert!(codes.contains(&"duplicate-id"), "{codes:?}\n{text}");
 }
+
+const PROMPTFOO_HEAD: &str = "# yaml-language-server: $schema=https://promptfoo.dev/config-schema.json\nprompts: [x]\nproviders: [echo]\n";
+
+#[test]
+fn any_score_of_code_above_zero_fails_what_must_not_hold() {
+    let text = format!(
+        "{PROMPTFOO_HEAD}tests: [{{assert: [{{type: not-javascript, value: '0.3'}}, {{type: not-python, value: '0.3', threshold: 0.5}}, {{type: python, value: '0.3'}}]}}]"
+    );
+    let suite = load_text(&text).suite.unwrap();
+    let gates = suite.cases[0].rubric.criteria.iter().map(|criterion| criterion.threshold);
+    assert_eq!(gates.collect::<Vec<_>>(), [Some(1.0 - 1e-6), Some(1.0 - 1e-6), Some(1e-6)]);
+}
+
+#[test]
+fn the_prompt_of_one_assertion_is_not_that_of_the_others() {
+    let text = format!(
+        "{PROMPTFOO_HEAD}tests: [{{assert: [{{type: llm-rubric, value: one}}, {{type: llm-rubric, value: two, rubricPrompt: 'ONLY {{{{output}}}}'}}]}}]"
+    );
+    let suite = load_text(&text).suite.unwrap();
+    let rubric = &suite.cases[0].rubric;
+    let texts: Vec<&str> = rubric.criteria.iter().map(|criterion| criterion.description.as_str()).collect();
+    assert_eq!(texts, ["one", "ONLY [output]\n\ntwo"]);
+    assert_eq!(rubric.prompt, None);
+}
+
+#[test]
+fn a_set_under_its_own_threshold_fails_the_test_whatever_it_weighs() {
+    let set = |keys: &str| {
+        let text = format!(
+            "{PROMPTFOO_HEAD}tests: [{{assert: [{{type: contains, value: x}}, {{type: assert-set, weight: 0, {keys}assert: [{{type: contains, value: y}}]}}]}}]"
+        );
+        let suite = load_text(&text).suite.unwrap();
+        let set = &suite.cases[0].rubric.criteria[1];
+        (set.required, set.threshold)
+    };
+    assert_eq!(set("threshold: 0.5, "), (true, Some(0.5)));
+    assert_eq!(set(""), (false, None));
+}
+
+#[test]
+fn variables_that_a_file_sets_are_filled_in_where_it_is_only_shown() {
+    let text = format!(
+        "{PROMPTFOO_HEAD}env: {{WHO: Ada, API_KEY: sk-1}}\ntests: [{{assert: [{{type: contains, value: '{{{{ env.WHO }}}} {{{{ env.OTHER }}}}'}}]}}]"
+    );
+    let loaded = load_text(&text);
+    let codes: Vec<&str> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
+    assert_eq!(codes, ["no-effect"], "only the key is not read");
+    let shown = crate::source::to_yaml(&to_native(&loaded.suite.unwrap()));
+    assert!(shown.contains("Ada {{ env.OTHER }}"), "{shown}");
+}
+
+/// Loads a test of promptfoo whose value a script makes.
+fn load_value_of_script(call: &dyn Fn(&ScriptCall<'_>) -> ScriptAnswer) -> LoadedSuite {
+    let text = format!("{PROMPTFOO_HEAD}tests: [{{assert: [{{type: equals, value: 'file://v.py:make'}}]}}]");
+    let read = |path: &Path| match path.to_str() {
+        Some("/s.yaml") => Ok(text.as_str().into()),
+        Some("/v.py") => Ok("".into()),
+        _ => Err(ReadError::Missing),
+    };
+    let world = ProjectEnvironment {
+        root: "/".into(),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: VariableExpansion::Filled,
+        call,
+    };
+    read_suite(Path::new("/s.yaml"), None, &world)
+}
+
+#[test]
+fn a_script_makes_the_value_of_an_assertion_unless_it_needs_the_answer() {
+    let made = load_value_of_script(&|_| ScriptAnswer::Value(Json::from("hello"))).suite.unwrap();
+    let crate::rubric::CriterionKind::Check(method) = &made.cases[0].rubric.criteria[0].ask else { panic!() };
+    assert_eq!(method.params["value"], "hello");
+    let by_answer = load_value_of_script(&|call| ScriptAnswer::Value(call.arguments[0].clone()));
+    let verdict = load_value_of_script(&|_| ScriptAnswer::Value(Json::Bool(true)));
+    let refused = load_value_of_script(&refuse_scripts);
+    for (loaded, code) in [(by_answer, "unsupported"), (verdict, "bad-value"), (refused, "unsupported")] {
+        let codes: Vec<&str> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
+        assert_eq!(codes, [code]);
+        assert!(loaded.suite.is_none());
+    }
+    let later = load_value_of_script(&|_| ScriptAnswer::Skipped);
+    assert!(later.suite.is_some(), "what is only looked at is no error");
+}

@@ -97,6 +97,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
                 .map(|non_empty_item| Tree::Map(non_empty_item.into_iter().map(label_to_entry).collect())),
         )
         .unless(1, "repeat", case.repeat)
+        .maybe("store_output_as", case.store_output_as.as_deref())
 }
 
 fn label_to_entry((id, label): (&String, &crate::suite::HumanLabel)) -> (String, Tree) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::planted_verdicts::PlantedContent;
-use super::prompt::{JudgeQuestion, Prompter};
+use super::prompt::{JudgePromptError, JudgeQuestion, Prompter, row_json_text};
 use super::reply::{JudgeReply, JudgeReplyError};
 use super::reply_schema::ReplySchema;
 use crate::candidate::JudgeInput;
@@ -40,13 +40,15 @@ impl Contest<'_> {
     }
 
     /// Asks which one is best by what `criterion` says. Of two, neither may be.
-    pub fn round(&self, criterion: &str, order: Vec<usize>, seed: u64) -> Round {
+    ///
+    /// Candidates of one task have the same row, so that the first one's fills `{{ row.field }}` in the criterion.
+    pub fn round(&self, criterion: &str, order: Vec<usize>, seed: u64) -> Result<Round, JudgePromptError> {
         let common = self.candidates.first().map(|judge_input| (*judge_input).clone()).unwrap_or_default();
         let common = JudgeInput { response: None, trace: None, diff: None, ..common };
         let told: Vec<String> =
             self.candidates.iter().map(|judge_input| render_candidate_text(judge_input)).collect();
         let texts: Vec<&str> = told.iter().map(String::as_str).collect();
-        let prompter = Prompter::with_other_texts(&common, &texts, None, seed);
+        let prompter = Prompter::with_other_texts(&common, &texts, common.row.as_ref(), seed);
         let by_letter = order.len() <= 26;
         let label = |place: usize| {
             if by_letter { char::from(b'A' + place as u8).to_string() } else { (place + 1).to_string() }
@@ -60,10 +62,13 @@ impl Contest<'_> {
         if order.len() == 2 {
             labels.push(TIE.to_owned());
         }
+        let criterion = prompter.fill_row_fields(criterion)?;
         let context = json!({ "candidates": shown, "criterion": criterion, "labels": labels });
-        let planted = common.collect_planted_content(&texts, &[]);
+        let told_row = row_json_text(common.row.as_ref());
+        let others: Vec<&str> = texts.iter().copied().chain([told_row.as_str()]).collect();
+        let planted = common.collect_planted_content(&others, &[]);
         let form = ReplySchema::Choice { labels: labels.clone() };
-        Round { asked: prompter.ask("contest", &context, form), order, labels, planted }
+        Ok(Round { asked: prompter.ask("contest", &context, form), order, labels, planted })
     }
 }
 

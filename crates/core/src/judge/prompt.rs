@@ -20,7 +20,7 @@ use crate::rubric::{
     Anchor, Choice, Criterion, CriterionKind, NodeAnswers, Operator, Rubric, Scale, TreeNode, Value, WHOLE,
     render_prompt,
 };
-use crate::suite::{DataRow, fill};
+use crate::suite::{DataRow, fill, fill_for_reader};
 
 /// A text to send, in the three parts that caches tell apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +80,8 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 #[derive(Debug)]
 pub struct Prompter<'a> {
     pub material: &'a JudgeInput,
+    /// As it is in the data, for what people read.
+    plain_row: Option<&'a DataRow>,
     /// Its values fenced: they come from outside.
     row: Option<DataRow>,
     code: String,
@@ -110,13 +112,14 @@ impl<'a> Prompter<'a> {
         let told_row = row_json_text(row);
         let others: Vec<&str> = others.iter().copied().chain(outside_texts(material, &told_row)).collect();
         let code = material.code(&others, seed);
-        let row = row.map(|row| fence_row(row, &code));
+        let (plain_row, row) = (row, row.map(|row| fence_row(row, &code)));
         let shared = render_judge_template(
             "material",
             &json!({ "code": code, "parts": prompt_input_parts(material, str::to_owned) }),
         );
         Self {
             material,
+            plain_row,
             row,
             code,
             shared,
@@ -290,6 +293,11 @@ impl<'a> Prompter<'a> {
         fill(text, self.row.as_ref()).map_err(|error| JudgePromptError(error.to_string()))
     }
 
+    /// The same without tags around the values, for reports.
+    pub(super) fn fill_row_fields_for_reader(&self, text: &str) -> String {
+        fill_for_reader(text, self.plain_row)
+    }
+
     /// Text from outside, between tags that it cannot close.
     pub(super) fn fence_text(&self, name: &str, text: &str) -> String {
         format!("<data-{0} name=\"{name}\">\n{text}\n</data-{0}>", self.code)
@@ -376,7 +384,7 @@ impl<'a> Prompter<'a> {
     }
 }
 
-fn row_json_text(row: Option<&DataRow>) -> String {
+pub(super) fn row_json_text(row: Option<&DataRow>) -> String {
     row.map(|row| serde_json::to_string(row).unwrap_or_default()).unwrap_or_default()
 }
 

@@ -111,7 +111,7 @@ impl Recipe<'_> {
             }
             "llm_trajectory_judge" => self.trajectory(replies)?,
             "g-eval" => self.by_steps(replies)?,
-            "agent_as_judge" => self.requirements(replies),
+            "agent_as_judge" => self.requirements(replies)?,
             _ => {
                 let why = "it compares the outputs of one case, and here is only one".to_owned();
                 RecipeAction::Done(RecipeResult { outcome: Outcome::Abstained { why }, ..RecipeResult::from_score(0.0, "") })
@@ -233,28 +233,41 @@ impl Recipe<'_> {
         Ok(RecipeAction::Done(RecipeResult::from_score(mean, reasons.join("\n"))))
     }
 
-    /// A verdict for each requirement; those that were left out are asked about again, alone.
-    fn requirements(&self, replies: &[JudgeReply]) -> RecipeAction {
-        let told = self.texts("requirements");
-        let all = if told.is_empty() { self.prompter.material.requirements.clone() } else { told };
-        if all.is_empty() {
-            return RecipeResult::not_applicable("there are no requirements");
-        }
+    /// What must be met: the texts of the rubric, or else those of the case.
+    fn list_requirements(&self) -> Result<Vec<Requirement>, JudgePromptError> {
+        let own = self.texts("requirements");
+        let of_rubric = own.iter().map(|text| {
+            let shown = self.prompter.fill_row_fields(text)?;
+            Ok(Requirement { text: self.prompter.fill_row_fields_for_reader(text), shown })
+        });
         // Those of the case come from outside.
-        let from_case = self.texts("requirements").is_empty();
-        let ask = |requirements: Vec<String>, again: bool| {
-            let shown = |text: &String| {
-                if from_case { self.prompter.fence_text("requirement", text) } else { text.clone() }
-            };
-            let context = json!({ "requirements": requirements.iter().map(shown).collect::<Vec<_>>() });
-            self.ask("requirements", &context, ReplySchema::Verdicts { requirements, again })
+        let of_case = self.prompter.material.requirements.iter().map(|text| {
+            Ok(Requirement { text: text.clone(), shown: self.prompter.fence_text("requirement", text) })
+        });
+        if own.is_empty() { of_case.collect() } else { of_rubric.collect() }
+    }
+
+    /// A verdict for each requirement; those that were left out are asked about again, alone.
+    fn requirements(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
+        let all = self.list_requirements()?;
+        if all.is_empty() {
+            return Ok(RecipeResult::not_applicable("there are no requirements"));
+        }
+        let ask = |requirements: Vec<&Requirement>, again: bool| {
+            let shown: Vec<&str> =
+                requirements.iter().map(|requirement| requirement.shown.as_str()).collect();
+            let context = json!({ "requirements": shown });
+            let requirements = requirements.iter().map(|requirement| requirement.text.clone()).collect();
+            Ok(self.ask("requirements", &context, ReplySchema::Verdicts { requirements, again }))
         };
-        let [JudgeReply::Verdicts(first), more @ ..] = replies else { return ask(all, false) };
+        let [JudgeReply::Verdicts(first), more @ ..] = replies else {
+            return ask(all.iter().collect(), false);
+        };
         let left_out: Vec<usize> = (0..all.len()).filter(|index| first[*index].is_none()).collect();
         let mut verdicts = first.clone();
         match more {
             [] if !left_out.is_empty() => {
-                return ask(left_out.iter().map(|index| all[*index].clone()).collect(), true);
+                return ask(left_out.iter().map(|index| &all[*index]).collect(), true);
             }
             [JudgeReply::Verdicts(again), ..] => {
                 for (at, verdict) in left_out.iter().zip(again) {
@@ -264,16 +277,24 @@ impl Recipe<'_> {
             _ => {}
         }
         // What a judge was asked about twice and never spoke of has not been shown to be met.
-        let point = |(text, verdict): (&String, &Option<(bool, String)>)| {
+        let point = |(requirement, verdict): (&Requirement, &Option<(bool, String)>)| {
             let (holds, quote) = verdict.clone().unwrap_or_default();
             let evidence =
                 (!quote.trim().is_empty()).then(|| self.prompter.evidence(&quote)).into_iter().collect();
-            GradedPoint { text: text.clone(), holds, evidence }
+            GradedPoint { text: requirement.text.clone(), holds, evidence }
         };
         let points: Vec<GradedPoint> = all.iter().zip(&verdicts).map(point).collect();
         let n_met = points.iter().filter(|point| point.holds).count();
         let reason = format!("{n_met}/{} requirements satisfied", points.len());
         let score = score_of_points(points.iter().map(|point| point.holds)).unwrap_or(0.0);
-        RecipeAction::Done(RecipeResult { points, ..RecipeResult::from_score(score, reason) })
+        Ok(RecipeAction::Done(RecipeResult { points, ..RecipeResult::from_score(score, reason) }))
     }
+}
+
+/// Something that a run must meet.
+struct Requirement {
+    /// As reports have it.
+    text: String,
+    /// As the judge reads it, with text from outside between tags.
+    shown: String,
 }

@@ -648,12 +648,49 @@ fn nothing_to_judge_is_not_asked() {
 }
 
 #[test]
+fn requirements_have_the_values_of_the_row() {
+    let method = recipe("agent_as_judge", json!({ "requirements": ["It is in {{ row.unit }}."] }));
+    let row = json!({ "unit": "km" }).as_object().cloned().unwrap();
+    let material = material("3 km");
+    let prompter = Prompter::new(&material, Some(&row), 7);
+    let recipe = Recipe { method: &method, prompter: &prompter };
+    let RecipeAction::Ask(asked) = recipe.next(&[]).unwrap() else { panic!("nothing is asked") };
+    assert!(asked.prompt.question.contains(">km</data-"), "{}", asked.prompt.question);
+    let reply =
+        prompter.read(&asked.form, r#"{"verdicts": [{"requirement": 1, "satisfied": true}]}"#).unwrap();
+    let RecipeAction::Done(judged) = recipe.next(&[reply]).unwrap() else { panic!("it is not done") };
+    assert_eq!(judged.points[0].text, "It is in km.");
+    let lacking = recipe_without_unit(&method, &material);
+    assert!(lacking.contains("no field `unit`"), "{lacking}");
+}
+
+/// Why a recipe that needs the field `unit` cannot be asked about a row without it.
+fn recipe_without_unit(method: &GradingMethod, material: &JudgeInput) -> String {
+    let row = json!({ "other": "km" }).as_object().cloned().unwrap();
+    let prompter = Prompter::new(material, Some(&row), 7);
+    Recipe { method, prompter: &prompter }.next(&[]).unwrap_err().to_string()
+}
+
+#[test]
+fn a_contest_is_about_the_row_of_its_candidates() {
+    let row = json!({ "unit": "km" }).as_object().cloned();
+    let candidate = |text: &str| JudgeInput { row: row.clone(), ..material(text) };
+    let (a, b) = (candidate("3 km"), candidate("2 miles"));
+    let round =
+        Contest { candidates: vec![&a, &b] }.round("It is in {{ row.unit }}.", vec![0, 1], 7).unwrap();
+    let question = &round.asked.prompt.question;
+    assert!(question.contains(">km</data-") && !question.contains("{{"), "{question}");
+    let missing = Contest { candidates: vec![&a, &b] }.round("{{ row.other }}", vec![0, 1], 7);
+    assert!(missing.unwrap_err().to_string().contains("no field `other`"));
+}
+
+#[test]
 fn contests_do_not_depend_on_the_order() {
     let (a, b) = (material("Paris"), material("Lyon"));
     let contest = Contest { candidates: vec![&a, &b] };
     for order in [vec![0, 1], vec![1, 0]] {
         let place = order.iter().position(|order| *order == 0).unwrap();
-        let round = contest.round("Is right.", order, 7);
+        let round = contest.round("Is right.", order, 7).unwrap();
         let label = ["A", "B"][place];
         let reply = format!(r#"{{"reasoning": "r", "verdict": "{label}"}}"#);
         assert_eq!(round.read(&reply).unwrap().0, Some(0));

@@ -1,17 +1,20 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
 use super::outcome_text::{GraderStatement, format_evidence_quote};
-use super::{is_cause, leaf_reason, variant_in_words};
+use super::{case_notes, is_cause, leaf_reason, variant_in_words};
 use crate::grade::{Grade, UndecidedGate, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
 /// The rule of a case that failed although no single criterion is to blame.
 const VERDICT: &str = "verdict";
 
-/// One criterion that a failed case does not fully meet.
+/// The rule of a candidate that holds text shaped like a verdict.
+pub(super) const VERDICT_IN_CANDIDATE: &str = "verdict_in_candidate";
+
+/// One criterion that a failed case does not fully meet, or a note about a case.
 pub(super) struct CriterionFinding<'a> {
     pub result: &'a CaseResult,
-    /// The criterion, or [`VERDICT`].
+    /// The criterion, [`VERDICT`] or [`VERDICT_IN_CANDIDATE`].
     pub rule: &'a str,
     pub severity: CriterionSeverity,
     pub message: String,
@@ -28,6 +31,8 @@ pub(super) enum CriterionSeverity {
     Below,
     /// It lies at the pass mark or above, and still lacks something.
     Short,
+    /// It is no criterion and has no effect on the verdict.
+    Note,
 }
 
 impl CriterionFinding<'_> {
@@ -82,6 +87,18 @@ pub(super) fn list_case_findings<'a>(run: &'a Run, result: &'a CaseResult) -> Ve
         found.push(CriterionFinding { result, rule, severity, message, grades: Vec::new() });
     }
     found
+}
+
+/// Notes about a case, whatever its verdict: a candidate that convinced the judge by a planted verdict passes.
+pub(super) fn list_note_findings(result: &CaseResult) -> Vec<CriterionFinding<'_>> {
+    let finding = |note: String| CriterionFinding {
+        result,
+        rule: VERDICT_IN_CANDIDATE,
+        severity: CriterionSeverity::Note,
+        message: format!("{}: {note}", result.case),
+        grades: Vec::new(),
+    };
+    case_notes(result).into_iter().map(finding).collect()
 }
 
 fn build_undecided_gate_finding<'a>(result: &'a CaseResult, gate: &'a UndecidedGate) -> CriterionFinding<'a> {

@@ -1,4 +1,5 @@
-//! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
+//! What a GitHub workflow shows: an annotation for each case that did not pass or that has a note, and the page of the
+//! step.
 
 use super::outcome_text::{format_known_cost, run_duration_seconds};
 use super::{
@@ -63,18 +64,22 @@ fn render_case_annotation(
     result: &CaseResult,
     no_defer: bool,
 ) -> Option<String> {
+    let is_passed = result.verdict.status == VerdictStatus::Pass;
+    let notes = case_notes(result);
     let kind = match result.verdict.status {
-        VerdictStatus::Pass => return None,
+        VerdictStatus::Pass if notes.is_empty() => return None,
+        VerdictStatus::Pass => "notice",
         VerdictStatus::Deferred if !no_defer && !is_over_budget(result) => "notice",
         VerdictStatus::Fail | VerdictStatus::Error | VerdictStatus::Deferred => "error",
     };
     let findings = finding::list_case_findings(run, result);
     let quotes =
         findings.iter().flat_map(finding::CriterionFinding::quotes).map(|quote| format!("  {quote}"));
-    let lines: Vec<String> = reasons(run, result)
+    let reasons = if is_passed { Vec::new() } else { reasons(run, result) };
+    let lines: Vec<String> = reasons
         .into_iter()
         .chain(quotes)
-        .chain(case_notes(result))
+        .chain(notes)
         .chain([describe_case_figures(run, rubrics, result)])
         .filter(|line| !line.is_empty())
         .collect();

@@ -1,7 +1,7 @@
 //! GitLab's code quality report: of its formats the one that a merge request shows as a list of what got worse.
 //!
 //! It knows problems only, so cases that pass, broke or wait are not in it, except for gates that nobody could
-//! decide; GitLab reads JUnit as well.
+//! decide and candidates that hold text shaped like a verdict; GitLab reads JUnit as well.
 
 use serde_json::{Value as Json, json};
 
@@ -11,10 +11,9 @@ use crate::run::{CaseResult, Run};
 
 pub(super) fn render_gitlab_report(run: &Run) -> String {
     let of = |result: CaseResult| {
-        finding::list_case_findings(run, &result)
-            .iter()
-            .map(|criterion_finding| issue(run, criterion_finding))
-            .collect::<Vec<_>>()
+        let (findings, notes) =
+            (finding::list_case_findings(run, &result), finding::list_note_findings(&result));
+        findings.iter().chain(&notes).map(|finding| issue(run, finding)).collect::<Vec<_>>()
     };
     let issues: Vec<Json> = run.results.iter().flat_map(of).collect();
     serde_json::to_string_pretty(&issues).expect("an issue is plain data") + "\n"
@@ -40,11 +39,12 @@ fn issue(run: &Run, finding: &CriterionFinding<'_>) -> Json {
     })
 }
 
-/// `blocker` and `info` are left to others: no criterion stops a release, and none is mere news.
+/// `blocker` is left to others: no criterion stops a release.
 fn gitlab_severity(severity: CriterionSeverity) -> &'static str {
     match severity {
         CriterionSeverity::Gate => "critical",
         CriterionSeverity::Below => "major",
         CriterionSeverity::Short => "minor",
+        CriterionSeverity::Note => "info",
     }
 }

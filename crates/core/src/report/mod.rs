@@ -32,6 +32,7 @@ pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
+use outcome_text::format_outcome;
 pub use outcome_text::{format_case_cost, format_run_cost};
 pub use pr_comment::shorten_same;
 pub use ranking_charts::{build_strength_forest, build_win_matrix};
@@ -47,7 +48,7 @@ pub use word_diff::{WordChange, WordRun, diff_words};
 
 use std::borrow::Cow;
 
-use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, VerdictStatus};
+use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, Value, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::basics;
 use crate::stats::comparison::Comparison;
@@ -290,7 +291,7 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                 Outcome::Scored { .. } => {
                     let worth = run.answer_worth(result, grade)?;
                     let lacks = worth < 1.0 || grade.flags.contains(&GradeFlag::NoVerifiableEvidence);
-                    lacks.then(|| with_evidence(grade, format!("{worth:.2}")))?
+                    lacks.then(|| with_evidence(grade, format_worth(run, result, grade, worth)))?
                 }
                 Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("cannot assess: {why}"),
@@ -306,11 +307,27 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
             Some((run.worth_name(result, &grade.criterion), said))
         })
         .collect();
-    // What is the same for all is said once.
-    let same = 1 < grades.len() && grades.iter().all(|(_, said)| *said == grades[0].1);
-    let lines = grades.iter().take(if same { 1 } else { usize::MAX });
-    let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
+    // If all criteria have the same answer, one line names them all.
+    let lines: Vec<String> = match grades.first() {
+        Some((_, first)) if grades.iter().all(|(_, said)| said == first) => {
+            let names: Vec<&str> = grades.iter().map(|(id, _)| id.as_ref()).collect();
+            vec![format!("{}: {first}", names.join(", "))]
+        }
+        _ => grades.iter().map(|(id, said)| format!("{id}: {said}")).collect(),
+    };
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
+}
+
+/// The worth of an answer; an answer on its author's scale comes first, as in `4 (0.75)`. Yes and no have no scale, and
+/// an answer to a negative criterion would contradict its worth.
+fn format_worth(run: &Run, result: &CaseResult, grade: &Grade, worth: f64) -> String {
+    let has_scale = |value: &Value| matches!(value, Value::Number(_)) || value.as_yes_or_no().is_none();
+    match &grade.outcome {
+        Outcome::Scored { value, .. } if has_scale(value) && !run.is_negative(result, &grade.criterion) => {
+            format_outcome(&grade.outcome)
+        }
+        _ => format!("{worth:.2}"),
+    }
 }
 
 /// Why a question was not asked. Without a key or a judge, the reason alone says what is missing.

@@ -7,7 +7,7 @@ use crate::grade::{Evidence, Grade, Grader, GraderKind, Outcome, Spend, Usd};
 use crate::run::{CaseResult, Run};
 
 /// The figures of a case in a fixed order; what it does not have is `None`.
-pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 6] {
+pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 5] {
     let number = |it: Option<f64>| it.map(|value| value.to_string());
     [
         ("status", Some(result.verdict.status.as_str().to_owned())),
@@ -15,7 +15,6 @@ pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Op
         ("pass_mark", number(run.shown_pass_mark(&result.rubric))),
         ("judges", Some(join_grader_names(result)).filter(|text| !text.is_empty())),
         ("cost", format_known_cost(result.spend)),
-        ("rubric", Some(result.rubric.to_string())),
     ]
 }
 

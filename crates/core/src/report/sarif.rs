@@ -1,6 +1,9 @@
 //! SARIF 2.1.0, for code scanning: a rule for each criterion, a result for each that a failed case does not meet.
 //!
-//! A case that could not be graded is a notification of the tool and no result.
+//! A case that could not be graded is a notification of the tool and no result. A candidate that holds text shaped like
+//! a verdict is a result of the lowest level.
+
+use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
@@ -9,18 +12,17 @@ use super::finding::{self, CriterionFinding, CriterionSeverity, Location};
 use super::outcome_text::{
     GraderStatement, collect_grader_statements, format_evidence_quote, run_duration_seconds,
 };
-use crate::grade::{Grade, Outcome, VerdictStatus};
+use crate::grade::{Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, NotGraded, Run};
+use crate::source::path_text;
 
 pub(super) fn render_sarif_report(run: &Run) -> String {
     let mut rules = SarifRules::of(run);
     let mut results: Vec<Json> = Vec::new();
     for case in run.results.iter() {
-        results.extend(
-            finding::list_case_findings(run, &case)
-                .iter()
-                .map(|criterion_finding| build_sarif_result(run, criterion_finding, &mut rules)),
-        );
+        let (findings, notes) = (finding::list_case_findings(run, &case), finding::list_note_findings(&case));
+        let findings = findings.iter().chain(&notes);
+        results.extend(findings.map(|finding| build_sarif_result(run, finding, &mut rules)));
     }
     let suite = run.suite.as_deref().unwrap_or("suite");
     let tally = RunTally::of(run);
@@ -87,7 +89,10 @@ impl SarifRules {
     fn index(&mut self, version: &str, id: &str) -> usize {
         let known = self.keys.iter().position(|key| key.0 == version && key.1 == id);
         known.unwrap_or_else(|| {
-            let text = format!("`{id}` of rubric {version}");
+            let text = match id {
+                finding::VERDICT_IN_CANDIDATE => GradeFlag::VerdictInCandidate.words().to_owned(),
+                _ => format!("`{id}` of rubric {version}"),
+            };
             self.add(version, id, &text, 1.0);
             self.keys.len() - 1
         })
@@ -99,6 +104,7 @@ fn build_sarif_result(run: &Run, finding: &CriterionFinding<'_>, rules: &mut Sar
     let level = match finding.severity {
         CriterionSeverity::Gate | CriterionSeverity::Below => "error",
         CriterionSeverity::Short => "warning",
+        CriterionSeverity::Note => "note",
     };
     json!({
         "ruleId": finding.rule,
@@ -205,8 +211,14 @@ fn break_markdown_links(text: &str) -> String {
 
 /// A path as a URI reference.
 fn uri(path: &str) -> String {
-    let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
-    for byte in path.bytes() {
+    let text = path_text(Path::new(path));
+    let mut out = String::from(match Path::new(path).is_absolute() {
+        false => "",
+        true if text.starts_with('/') => "file://",
+        // A drive letter is the first part of the path of an address.
+        true => "file:///",
+    });
+    for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 out.push(byte.into());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::outcome_text::{
     case_figures, collect_grader_statements, format_evidence_quote, run_duration_seconds,
 };
-use super::reasons;
+use super::{case_notes, reasons};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::is_hidden_steering;
@@ -53,6 +53,10 @@ fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
     }
     let reasons: Vec<String> = reasons(run, result).iter().map(|reason| quote_yaml_text(reason)).collect();
     let _ = writeln!(out, "  reasons: [{}]", reasons.join(", "));
+    let notes: Vec<String> = case_notes(result).iter().map(|note| quote_yaml_text(note)).collect();
+    if !notes.is_empty() {
+        let _ = writeln!(out, "  notes: [{}]", notes.join(", "));
+    }
     let said = collect_grader_statements(run, result);
     if !said.is_empty() {
         let _ = writeln!(out, "  criteria:");

@@ -42,7 +42,7 @@ fn run() -> Run {
             material: JudgeInput::default(),
         }
     };
-    let scored = |unit: f64| Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
+    let scored = |unit: f64| Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
     Run {
         format: crate::grade::FORMAT,
         id: RunId::new(Time::from_micros(1_000_000), [7; 10]),
@@ -91,10 +91,7 @@ fn flags_of_grades_are_told_in_every_report() {
         let flags = if is_json {
             ["verdict_in_candidate", "no_verifiable_evidence"]
         } else {
-            [
-                "the candidate contains text shaped like a verdict",
-                "no verifiable evidence (answer of the judge: 1",
-            ]
+            [PLANTED, "no verifiable evidence (answer of the judge: 1"]
         };
         for flag in flags {
             assert!(text.contains(flag), "{format:?}: {flag} is not in {text}");
@@ -103,7 +100,61 @@ fn flags_of_grades_are_told_in_every_report() {
     for format in [ReportFormat::Github, ReportFormat::Sarif, ReportFormat::Gitlab, ReportFormat::Tap] {
         let text = render_report(format, &run);
         assert!(text.contains("no verifiable evidence"), "{format:?}: {text}");
+        assert!(text.contains(PLANTED), "{format:?}: {text}");
     }
+}
+
+/// What reports say about a candidate that holds text shaped like a verdict.
+const PLANTED: &str = "the candidate contains text shaped like a verdict";
+
+#[test]
+fn a_planted_verdict_is_told_whatever_the_verdict_of_its_case() {
+    for status in [VerdictStatus::Pass, VerdictStatus::Fail, VerdictStatus::Error, VerdictStatus::Deferred] {
+        let mut run = run();
+        let mut result = run.results.iter().find(|result| result.verdict.status == status).unwrap();
+        result.grades[0].flags = vec![GradeFlag::VerdictInCandidate];
+        run.results = RunResults::from_iter([result]);
+        for format in [
+            ReportFormat::Junit,
+            ReportFormat::Markdown,
+            ReportFormat::Html,
+            ReportFormat::Github,
+            ReportFormat::Sarif,
+            ReportFormat::Gitlab,
+            ReportFormat::Tap,
+        ] {
+            let text = render_report(format, &run);
+            assert!(text.contains(PLANTED), "{format:?}, {status:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_planted_verdict_is_a_note_and_no_failure() {
+    let mut run = run();
+    let mut result = run.results.get(0);
+    result.grades[0].flags = vec![GradeFlag::VerdictInCandidate];
+    run.results = RunResults::from_iter([result]);
+    let annotation = render_report(ReportFormat::Github, &run);
+    let text = format!("::notice title=good::{PLANTED}%0Averdict pass, score 1.00");
+    assert!(annotation.starts_with(&text), "{annotation}");
+    let sarif = json(ReportFormat::Sarif, &run);
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1);
+    assert_eq!(
+        (&results[0]["ruleId"], &results[0]["level"], &results[0]["message"]["text"]),
+        (&json!("verdict_in_candidate"), &json!("note"), &json!(format!("good: {PLANTED}")))
+    );
+    let rule =
+        &sarif["runs"][0]["tool"]["driver"]["rules"][results[0]["ruleIndex"].as_u64().unwrap() as usize];
+    assert_eq!((&rule["id"], &rule["help"]["text"]), (&json!("verdict_in_candidate"), &json!(PLANTED)));
+    let gitlab = json(ReportFormat::Gitlab, &run);
+    assert_eq!(
+        (gitlab.as_array().unwrap().len(), &gitlab[0]["severity"], &gitlab[0]["check_name"]),
+        (1, &json!("info"), &json!("verdict_in_candidate"))
+    );
+    let tap = render_report(ReportFormat::Tap, &run);
+    assert!(tap.contains("\nok 1 - good\n") && tap.contains(&format!("  notes: [\"{PLANTED}\"]\n")), "{tap}");
 }
 
 /// The failed case alone, about which a judge, the candidate and the suite's author say the worst there is.
@@ -277,8 +328,15 @@ fn every_format_tells_the_figures_the_reason_and_the_quote() {
         for part in ["said so", "0.25", "m1", "0.0015"] {
             assert!(text.contains(part), "{name} lacks {part}: {text}");
         }
-        // Pages and annotations are for people and have no hash.
-        let is_for_people = matches!(format, ReportFormat::Markdown | ReportFormat::Github);
+        // Formats that people read have no hash.
+        let is_for_people = matches!(
+            format,
+            ReportFormat::Markdown
+                | ReportFormat::Github
+                | ReportFormat::Gitlab
+                | ReportFormat::Junit
+                | ReportFormat::Tap
+        );
         assert_eq!(text.contains(&version), !is_for_people, "{name}: {text}");
         // The run itself has the whole rubric, which leaves out a pass mark that is the usual one.
         assert!(format == ReportFormat::Json || text.contains("0.7"), "{name}: {text}");
@@ -316,8 +374,7 @@ fn the_same_finding_has_the_same_fingerprint_in_every_run() {
     again.results.change(|_, result| {
         result.grades[0].reason = Reason::new("something else");
         if result.verdict.status == VerdictStatus::Fail {
-            result.grades[0].outcome =
-                Outcome::Scored { value: crate::grade::Value::Number(0.1), unit: Some(0.1) };
+            result.grades[0].outcome = Outcome::Scored { value: Value::Number(0.1), unit: Some(0.1) };
         }
     });
     assert_eq!(prints(&first), prints(&again));
@@ -330,8 +387,7 @@ fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
     let severity = |unit: f64, gate: bool| {
         let mut run = hostile("x");
         run.results.change(|_, result| {
-            result.grades[0].outcome =
-                Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
+            result.grades[0].outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
             if gate {
                 let criterion = Some("a".to_owned());
                 result.verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
@@ -378,7 +434,7 @@ fn a_failure_lists_what_caused_it() {
         let mut result = run.results.get(1);
         let grade = |criterion: &str, unit: f64| Grade {
             criterion: criterion.to_owned(),
-            outcome: Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) },
+            outcome: Outcome::Scored { value: Value::Number(unit), unit: Some(unit) },
             reason: Reason::default(),
             ..result.grades[0].clone()
         };
@@ -403,8 +459,19 @@ fn a_failure_lists_what_caused_it() {
 }
 
 #[test]
+fn reasons_name_every_criterion_and_show_answers_on_their_own_scale() {
+    let mut run = hostile("x");
+    run.results.change(|_, result| {
+        result.grades[0].outcome = Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) };
+        let first = result.grades[0].clone();
+        result.grades.push(Grade { criterion: "tone".to_owned(), ..first });
+    });
+    assert_eq!(reasons(&run, &run.results.get(0)), ["a, tone: 4 (0.75) — x"]);
+}
+
+#[test]
 fn an_annotation_has_the_failed_criteria_and_a_rounded_score() {
-    let scored = |unit: f64| Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
+    let scored = |unit: f64| Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
     let mut run = hostile("x");
     run.results.change(|_, result| {
         result.verdict.score = Some(0.416_666_7);
@@ -450,7 +517,7 @@ fn a_long_page_is_cut_where_github_would_drop_it() {
     let mut run = hostile("x");
     assert_eq!(github_summary(&run, None), render_report(ReportFormat::Markdown, &run));
     let one = Packed::new(&run.results.get(0));
-    run.results = std::iter::repeat_n(one, 20_000).collect();
+    run.results = std::iter::repeat_n(one, 14_000).collect();
     let page = github_summary(&run, None);
     assert!(page.len() < 1024 * 1024 && page.starts_with("This summary is truncated"), "{}", page.len());
 }
@@ -577,7 +644,7 @@ fn evaluation_events_have_a_score_or_an_error() {
 #[test]
 fn a_case_is_found_by_its_file_and_line() {
     let mut run = run();
-    let origin = crate::suite::CaseOrigin { file: "evals/faq.yaml".to_owned(), line: 17 };
+    let origin = crate::suite::CaseOrigin { file: "evals/faq.yaml".to_owned(), line: 17, suite: None };
     run.results.change(|_, result| result.origin = Some(origin.clone()));
     let place = &json(ReportFormat::Sarif, &run)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(

@@ -40,6 +40,12 @@ pub struct Sources {
     files: Vec<SourceFile>,
 }
 
+/// A path as text, with `/` between its parts on every system: a run names the same files wherever it was made.
+pub fn path_text(path: &Path) -> String {
+    let text = path.display().to_string();
+    if cfg!(windows) { text.replace('\\', "/") } else { text }
+}
+
 /// A place as people count: both from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourcePosition {
@@ -69,7 +75,7 @@ impl Sources {
     pub fn shorten(&mut self, folder: &Path) {
         for source in &mut self.files {
             if let Ok(short) = source.path.strip_prefix(folder) {
-                source.path = if short.as_os_str().is_empty() { ".".into() } else { short.to_owned() };
+                source.path = if short.as_os_str().is_empty() { ".".into() } else { path_text(short).into() };
             }
         }
     }

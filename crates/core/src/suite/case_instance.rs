@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::row_template::rubric_templates;
+use super::stored_output::with_stored_outputs;
 use super::{
     Case, CaseMatrix, CaseNameParts, CaseOrigin, CompactRow, DataRow, Judge, MatrixPrompt, Unfilled, fill,
 };
@@ -31,13 +32,8 @@ impl Case {
                             row: row.clone(),
                             file: self.data.as_ref().and_then(|data| data.file_of(at)).cloned(),
                         });
-                        cells.push(CaseInstance {
-                            template: Arc::clone(&template),
-                            row,
-                            prompt,
-                            target,
-                            model,
-                        });
+                        let template = Arc::clone(&template);
+                        cells.push(CaseInstance { template, row, prompt, target, model, outputs: None });
                     }
                 }
             }
@@ -46,7 +42,7 @@ impl Case {
     }
 
     /// The rows stay behind: copying them into every case would cost the square of their number.
-    fn without_data(&self) -> Self {
+    pub(super) fn without_data(&self) -> Self {
         Self {
             name: self.name.clone(),
             origin: self.origin.clone(),
@@ -64,6 +60,7 @@ impl Case {
             data: None,
             labels: self.labels.clone(),
             repeat: self.repeat,
+            store_output_as: self.store_output_as.clone(),
         }
     }
 
@@ -115,6 +112,8 @@ pub struct CaseInstance {
     prompt: Option<usize>,
     target: Option<usize>,
     model: Option<usize>,
+    /// Outputs of other cases, by the names under which they are stored.
+    outputs: Option<Arc<DataRow>>,
 }
 
 /// A case with everything filled in, and the parts of its name.
@@ -144,7 +143,7 @@ impl PartialEq for InstanceRow {
 impl CaseInstance {
     /// A case without rows or axes.
     pub fn alone(case: Case) -> Self {
-        Self { template: Arc::new(case), row: None, prompt: None, target: None, model: None }
+        Self { template: Arc::new(case), row: None, prompt: None, target: None, model: None, outputs: None }
     }
 
     /// The case with everything filled in.
@@ -180,6 +179,8 @@ impl CaseInstance {
             case.judge.model = Some(model);
         }
         case.matrix = CaseMatrix::default();
+        // Programs get stored outputs as variables.
+        case.candidate.vars.extend(self.outputs.iter().flat_map(|outputs| DataRow::clone(outputs)));
         let parts = CaseNameParts { written: case.name, row, variant };
         case.name = parts.join();
         Ok(NamedInstance { case, parts })
@@ -190,9 +191,31 @@ impl CaseInstance {
         &self.template
     }
 
-    /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
+    /// Fills `{{ row.field }}` and `{{ outputs.NAME }}` in the rubric's texts when a judge is asked.
     pub fn row(&self) -> Option<DataRow> {
-        self.row.as_ref().map(|instance| instance.row.read())
+        let row = self.row.as_ref().map(|instance| instance.row.read());
+        match &self.outputs {
+            Some(outputs) => Some(with_stored_outputs(row.unwrap_or_default(), DataRow::clone(outputs))),
+            None => row,
+        }
+    }
+
+    /// The same with outputs of other cases, by the names under which they are stored.
+    #[must_use]
+    pub fn with_outputs(&self, outputs: DataRow) -> Self {
+        Self { outputs: Some(Arc::new(outputs)), ..self.clone() }
+    }
+
+    /// What distinguishes it from the other cells of its case: row, prompt, target and judge model, each by a name that
+    /// cells of other cases may have too. A target or model that is the only one has its name as well.
+    pub fn axes(&self) -> [Option<String>; 4] {
+        let prompt = self.prompt.map(|at| {
+            let label = self.template.matrix.prompts[at].label.clone();
+            label.unwrap_or_else(|| (at + 1).to_string())
+        });
+        let target = self.target.map(|at| self.template.targets[at].name().to_owned());
+        let model = self.model.map(|at| self.template.matrix.models[at].clone());
+        [self.row_number().map(|row| row.to_string()), prompt, target, model]
     }
 
     /// Which row it is, from 1.
@@ -204,7 +227,8 @@ impl CaseInstance {
     pub fn origin(&self) -> Option<CaseOrigin> {
         let of_row = self.row.as_ref().and_then(|instance| {
             let file = instance.file.as_ref()?.to_string();
-            Some(CaseOrigin { file, line: instance.row.line })
+            let suite = self.template.origin.as_ref().map(|origin| origin.suite_file().to_owned());
+            Some(CaseOrigin { file, line: instance.row.line, suite })
         });
         of_row.or_else(|| self.template.origin.clone())
     }

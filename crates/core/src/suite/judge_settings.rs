@@ -68,6 +68,12 @@ impl Judge {
         }
     }
 
+    /// The addresses at which models may be asked, where they are set.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        let of_criteria = self.criteria.values().filter_map(|judge| judge.base_url.as_deref());
+        self.base_url.as_deref().into_iter().chain(of_criteria)
+    }
+
     /// The names of all models that may be asked.
     pub fn models(&self) -> impl Iterator<Item = &String> {
         let of_criteria = self.criteria.values().filter_map(|judge| judge.model.as_ref());

@@ -9,9 +9,10 @@ mod monitor;
 mod row_template;
 mod schedule;
 mod show_condition;
+mod stored_output;
 mod workspace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -28,14 +29,17 @@ pub use data_rows::{CompactRow, Data, DataRow, RowFile, RowStorage};
 pub use judge_settings::{Aggregate, Calls, Escalate, Judge, Jury, TieBreak};
 pub use monitor::{AgentOverride, AlertLimits, Expensive, Monitor, MonitorBudget, MonitorFilter, Pacing};
 pub use row_template::{
-    EnvironmentVariable, MAX_FILLED_BYTES, Unfilled, UnknownFilter, fill, is_name, named_row_fields,
+    EnvironmentVariable, MAX_FILLED_BYTES, Unfilled, UnknownFilter, fill, fill_for_reader, find_row_field,
+    is_name, named_row_fields, require_row_fields,
 };
 pub use schedule::{BadSchedule, check_schedule, next_time, schedule_names};
 pub use show_condition::{AnswerCondition, AnswerTest, ShowCondition};
+pub use stored_output::{OUTPUT_PREFIX, is_output_name, row_variables};
 pub use workspace::{SetupProgram, Workspace};
 
 use crate::candidate::Candidate;
 use crate::rubric::Rubric;
+use crate::source::path_text;
 
 /// What one file, with all that it refers to, asks for. The same whatever dialect it was written in, but for the name of
 /// the tool that the file is for.
@@ -56,6 +60,28 @@ pub struct Suite {
     pub annotation: Option<AnnotationTask>,
     /// The tool whose providers the file names, if it is another one; messages name it.
     pub other_tool: Option<&'static str>,
+    pub variables: FilledVariables,
+}
+
+/// Names of variables of the environment whose values are in the texts of a suite.
+#[derive(Debug, Clone, Default)]
+pub struct FilledVariables(BTreeSet<String>);
+
+/// Two suites that ask the same are equal wherever their texts come from.
+impl PartialEq for FilledVariables {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl FilledVariables {
+    pub fn new(names: BTreeSet<String>) -> Self {
+        Self(names)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
 }
 
 /// One candidate to grade with one rubric; a template for several where it has rows or a matrix.
@@ -84,6 +110,8 @@ pub struct Case {
     pub labels: BTreeMap<String, HumanLabel>,
     /// Trials per case.
     pub repeat: u32,
+    /// The name under which later cases use its output, as `{{ outputs.NAME }}`.
+    pub store_output_as: Option<String>,
 }
 
 /// Where a case is written, for messages and for reports that point into files.
@@ -94,6 +122,9 @@ pub struct CaseOrigin {
     pub file: String,
     /// From 1.
     pub line: u32,
+    /// File of the suite, if the case is written in another file, such as a row in a data file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
 }
 
 /// Two cases that ask the same are equal wherever they are written.
@@ -104,11 +135,18 @@ impl PartialEq for CaseOrigin {
 }
 
 impl CaseOrigin {
-    /// Shortens the path where it is below `folder`.
+    /// Shortens the paths where they are below `folder`.
     pub fn shorten(&mut self, folder: &std::path::Path) {
-        if let Ok(short) = std::path::Path::new(&self.file).strip_prefix(folder) {
-            self.file = short.display().to_string();
+        for path in std::iter::once(&mut self.file).chain(&mut self.suite) {
+            if let Ok(short) = std::path::Path::new(path.as_str()).strip_prefix(folder) {
+                *path = path_text(short);
+            }
         }
+    }
+
+    /// The file of the suite that the case belongs to.
+    pub fn suite_file(&self) -> &str {
+        self.suite.as_deref().unwrap_or(&self.file)
     }
 }
 
@@ -176,6 +214,13 @@ impl CaseTarget {
         let path = if self.id.starts_with("azure") { "" } else { "/v1" };
         let of_host = || text("apiHost").map(|host| format!("https://{host}{path}"));
         ["base_url", "apiBaseUrl", "endpoint"].into_iter().find_map(text).map(str::to_owned).or_else(of_host)
+    }
+
+    /// All addresses to which it may send a prompt.
+    pub fn addresses(&self) -> impl Iterator<Item = String> {
+        let own = ["http://", "https://"].iter().any(|scheme| self.id.starts_with(scheme));
+        let url = self.config.get("url").and_then(Value::as_str);
+        self.base_url().into_iter().chain(url.map(str::to_owned)).chain(own.then(|| self.id.clone()))
     }
 
     /// Whether it is a program or a file of code that answers a prompt in the way of promptfoo's providers.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::DataRow;
+use super::stored_output::{OUTPUT_PREFIX, STORED_OUTPUTS, with_stored_outputs};
 use crate::diagnostic::closest;
 use crate::rubric::{CriterionKind, Rubric};
 use crate::template;
@@ -17,6 +18,8 @@ pub enum Unfilled {
     /// There is such a field, and this is not how it is named.
     #[error("`{{{{ {0} }}}}` is not defined; a field of the row is `{{{{ row.{0} }}}}`")]
     NoRow(String),
+    #[error("no output is stored as `{0}`")]
+    NoOutput(String),
     #[error("with the row filled in, the text has more than {MAX_FILLED_BYTES} bytes")]
     TooLong,
 }
@@ -26,11 +29,14 @@ pub const MAX_FILLED_BYTES: usize = 64 << 20;
 
 impl Unfilled {
     fn new(name: &str, row: &DataRow) -> Self {
+        if let Some(output) = name.strip_prefix(OUTPUT_PREFIX) {
+            return Self::NoOutput(output.to_owned());
+        }
         let field = name.strip_prefix("row.").unwrap_or(name);
         if row_value(row, field).is_some() {
             return Self::NoRow(field.to_owned());
         }
-        let known: Vec<&str> = row.keys().map(String::as_str).collect();
+        let known: Vec<&str> = row.keys().map(String::as_str).filter(|key| *key != STORED_OUTPUTS).collect();
         let hint = match closest(field, &known) {
             Some(meant) => format!("did you mean `row.{meant}`?"),
             None => format!("it has {}", known.join(", ")),
@@ -40,9 +46,10 @@ impl Unfilled {
 }
 
 /// Replaces `{{ row.field }}` by the row's value; text as it is, everything else as JSON. Without a row, only
-/// escapes are resolved.
+/// escapes are resolved. `{{ outputs.NAME }}` is replaced if the row has stored outputs; in a plan it has none yet.
 pub fn fill(text: &str, row: Option<&DataRow>) -> Result<String, Unfilled> {
     let (mut unfilled, mut n_bytes) = (None, 0);
+    let has_fields = row.is_some_and(|row| row.keys().any(|key| key != STORED_OUTPUTS));
     let filled = template::replace(text, |name| {
         if template::is_escape(name) {
             return Some("{{".to_owned());
@@ -51,7 +58,11 @@ pub fn fill(text: &str, row: Option<&DataRow>) -> Result<String, Unfilled> {
         if unfilled == Some(Unfilled::TooLong) {
             return None;
         }
-        match name.strip_prefix("row.").map(|field| row_value(row, field)) {
+        let value = match name.strip_prefix(OUTPUT_PREFIX) {
+            Some(output) => Some(row.get(STORED_OUTPUTS)?.get(output)),
+            None => name.strip_prefix("row.").map(|field| row_value(row, field)),
+        };
+        match value {
             Some(Some(value)) => {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 n_bytes += value.len();
@@ -62,13 +73,18 @@ pub fn fill(text: &str, row: Option<&DataRow>) -> Result<String, Unfilled> {
                 return None;
             }
             Some(None) => {}
-            None if is_name(name) => {}
+            None if is_name(name) && has_fields => {}
             None => return None,
         }
         unfilled.get_or_insert_with(|| Unfilled::new(name, row));
         None
     });
     unfilled.map_or(Ok(filled), Err)
+}
+
+/// The text for a person who reads it: as it is where the row cannot fill it.
+pub fn fill_for_reader(text: &str, row: Option<&DataRow>) -> String {
+    fill(text, row).unwrap_or_else(|_| text.to_owned())
 }
 
 /// The value of a field; dots lead into what is nested.
@@ -108,6 +124,28 @@ pub(super) fn rubric_templates(rubric: &Rubric) -> Vec<&str> {
     }
     texts.retain(|text| text.contains("{{"));
     texts
+}
+
+/// Checks that a row has every field and every stored output that a rubric's texts name. The rubric's own prompt may
+/// have other ways to deal with a field that is missing.
+pub fn require_row_fields(rubric: &Rubric, row: &DataRow) -> Result<(), Unfilled> {
+    let row = with_stored_outputs(row.clone(), DataRow::new());
+    rubric_templates(rubric).into_iter().try_for_each(|text| fill(text, Some(&row)).map(drop))
+}
+
+/// The first field of a row, or stored output, that a rubric's texts or its own prompt name between braces, such as
+/// `row.unit`.
+pub fn find_row_field(rubric: &Rubric) -> Option<String> {
+    let mut first = None;
+    for text in rubric_templates(rubric).into_iter().chain(rubric.prompt.as_deref()) {
+        template::replace(text, |name| {
+            if first.is_none() && (name.starts_with("row.") || name.starts_with(OUTPUT_PREFIX)) {
+                first = Some(name.to_owned());
+            }
+            None
+        });
+    }
+    first
 }
 
 /// The fields of a row that a rubric's texts and its own prompt name.
@@ -159,6 +197,7 @@ impl<'a> EnvironmentVariable<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rubric::{Criterion, Draft, Scale};
 
     #[test]
     fn a_long_field_that_is_named_often_is_refused() {
@@ -189,6 +228,31 @@ mod tests {
     fn without_a_row_only_escapes_are_resolved() {
         let text = r#"{{ "{{" }} row.a }} {{ row.b }} {{ c }}"#;
         assert_eq!(fill(text, None), Ok("{{ row.a }} {{ row.b }} {{ c }}".to_owned()));
+    }
+
+    #[test]
+    fn a_rubric_says_which_fields_of_a_row_it_needs() {
+        let rubric = |description: &str, prompt: Option<&str>| {
+            let ask = CriterionKind::Question(Scale::Unit);
+            let criteria = vec![Criterion::new("a", description, ask)];
+            Rubric::new(Draft { criteria, prompt: prompt.map(str::to_owned), ..Draft::default() }).unwrap()
+        };
+        let needs = rubric("It is in {{ env.X }} {{ row.unit }}, {{ row.b }}.", None);
+        assert_eq!(find_row_field(&needs).as_deref(), Some("row.unit"));
+        let own_prompt = rubric("It is short.", Some("Grade {{ output }} by {{ row.b|upper }}."));
+        assert_eq!(find_row_field(&own_prompt).as_deref(), Some("row.b|upper"));
+        assert_eq!(find_row_field(&rubric(r#"No row, {{ "{{" }} row.unit }}."#, None)), None);
+        let row: DataRow = serde_json::from_str(r#"{"unit": "km"}"#).unwrap();
+        assert!(require_row_fields(&needs, &row).unwrap_err().to_string().contains("no field `b`"));
+        assert_eq!(require_row_fields(&own_prompt, &row), Ok(()));
+    }
+
+    #[test]
+    fn what_a_row_cannot_fill_stays_for_a_reader() {
+        let row: DataRow = serde_json::from_str(r#"{"unit": "km"}"#).unwrap();
+        assert_eq!(fill_for_reader("In {{ row.unit }}.", Some(&row)), "In km.");
+        assert_eq!(fill_for_reader("In {{ row.other }}.", Some(&row)), "In {{ row.other }}.");
+        assert_eq!(fill_for_reader(r#"In {{ "{{" }} row.unit }}."#, None), "In {{ row.unit }}.");
     }
 
     #[test]

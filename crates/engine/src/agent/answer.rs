@@ -1,6 +1,6 @@
 //! What a program or an address answers: plain text, or JSON with everything that a run left behind.
 
-use jurist_core::candidate::{Measurements, Trace, TraceFormat, read_trace_value};
+use jurist_core::candidate::{GuardrailReport, Measurements, Trace, TraceFormat, read_trace_value};
 use jurist_core::grade::{Failure, Spend};
 use serde_json::{Map, Value as Json};
 
@@ -10,7 +10,7 @@ use super::{AgentOutput, AgentRunError};
 const OUTPUT: [&str; 3] = ["output", "text", "response"];
 
 /// Keys that say something here.
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 23] = [
     "output",
     "text",
     "response",
@@ -31,6 +31,8 @@ const KNOWN: [&str; 21] = [
     "latencyMs",
     "duration_ms",
     "metadata",
+    "guardrails",
+    "logProbs",
     // promptfoo's own word for an answer from its cache.
     "cached",
 ];
@@ -56,6 +58,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let mut measurements = Measurements::from_json(&Json::Object(said.clone()));
     measurements.duration_ms =
         measurements.duration_ms.or_else(|| given("latency")?.as_f64().filter(|number| 0.0 <= *number));
+    measurements.mean_log_probability = given("logProbs").and_then(read_mean_log_probability);
     let mut trace = match (run, output) {
         (Some((key, value)), _) => Some(read_run(key, value)?),
         // A conversation is a trace; its last words are the answer.
@@ -87,10 +90,30 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         diff: read_diff(&said)?,
         spend,
         measurements,
+        guardrails: given("guardrails").map(read_guardrails).transpose()?,
         context: given("context").map(read_context).unwrap_or_default(),
         metadata: given("metadata").and_then(Json::as_object).cloned().unwrap_or_default(),
         unknown_keys: said.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect(),
     })
+}
+
+/// The mean of the log-probabilities of all tokens, which a program lists.
+fn read_mean_log_probability(value: &Json) -> Option<f64> {
+    let tokens = value.as_array().filter(|tokens| !tokens.is_empty())?;
+    let probabilities: Option<Vec<f64>> = tokens.iter().map(Json::as_f64).collect();
+    Some(probabilities?.iter().sum::<f64>() / tokens.len() as f64)
+}
+
+/// Flags under the names that promptfoo's providers have for them.
+fn read_guardrails(value: &Json) -> Result<GuardrailReport, AgentRunError> {
+    let flags: Vec<&Json> =
+        ["flagged", "flaggedInput", "flaggedOutput"].iter().filter_map(|key| value.get(*key)).collect();
+    if flags.is_empty() || flags.iter().any(|flag| !flag.is_boolean()) {
+        let detail = "the target's `guardrails` cannot be read: `flagged` is true or false";
+        return Err(AgentRunError::Failed(Failure::Malformed, detail.to_owned()));
+    }
+    let reason = value.get("reason").and_then(Json::as_str).unwrap_or_default().to_owned();
+    Ok(GuardrailReport { flagged: flags.iter().any(|flag| **flag == true), reason })
 }
 
 /// An unreadable trace is an error, not an empty trace: a check of the steps would otherwise find none and pass.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Measurements, StepRole, ToolCall, Trace, TraceStep};
-use jurist_core::check::{DeclaredTool, read_declared_tools};
+use jurist_core::candidate::{GuardrailReport, Measurements, StepRole, ToolCall, Trace, TraceStep};
+use jurist_core::check::{Check, DeclaredTool, read_declared_tools};
 use jurist_core::grade::{Spend, Usd};
 use jurist_core::rubric::CriterionKind;
 use jurist_core::suite::{Case, Judge};
@@ -43,6 +43,7 @@ pub(super) async fn talk(
         max_tokens: told.max_tokens.unwrap_or(MAX_REPLY),
         // Trials are independent draws.
         draw: (which.trial - 1) * 1000,
+        log_probabilities: needs_log_probabilities(case),
     };
     let mut trace =
         Trace { steps: request.messages.iter().map(step_of_message).collect(), ..Trace::default() };
@@ -51,6 +52,7 @@ pub(super) async fn talk(
     // As each reply was made and each tool worked, without waiting for a turn: the same from the cache.
     let mut duration_ms = Some(0.0);
     let mut cost = line.price.map(|_| Usd::default());
+    let (mut mean_log_probability, mut guardrails) = (None, None);
     for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
         let called = caller.call(line, &request, &mut Tries::default()).await.map_err(not_called)?;
         let CallResult { reply, spend: paid, key, .. } = called;
@@ -61,6 +63,10 @@ pub(super) async fn talk(
         if !paid.from_cache {
             caller.keep(&key, &reply);
         }
+        // The last reply is the answer; what a filter flagged in an earlier one stays flagged.
+        mean_log_probability = reply.mean_log_probability;
+        guardrails =
+            guardrails.filter(|report: &GuardrailReport| report.flagged).or(reply.guardrails.clone());
         let mut step = TraceStep::new(StepRole::Assistant, reply.text.clone());
         (step.tool_calls, step.usage) = (reply.calls.clone(), reply.usage);
         trace.steps.push(step);
@@ -108,7 +114,7 @@ pub(super) async fn talk(
     trace.status = Some(status.to_owned());
     (trace.cost, trace.duration_ms) = (cost, duration_ms);
     let usage = Some(trace.usage).filter(|usage| !usage.is_nothing());
-    let measurements = Measurements { duration_ms, usage, cost };
+    let measurements = Measurements { duration_ms, usage, cost, mean_log_probability };
     let last = trace.steps.last().filter(|step| step.role == StepRole::Assistant);
     let response = last.map(|step| match step.tool_calls.as_slice() {
         calls if !calls.is_empty() && mcp.is_none() => write_calls(calls),
@@ -117,7 +123,7 @@ pub(super) async fn talk(
     // Without tools there is nothing to see but what it said, unless somebody asks why it stopped.
     let is_seen = mcp.is_some() || 1 < n_turns;
     let trace = (is_seen || !request.tools.is_empty() || asks_why_it_stopped(case)).then_some(trace);
-    Ok(AgentOutput { response, trace, spend, measurements, ..AgentOutput::default() })
+    Ok(AgentOutput { response, trace, spend, measurements, guardrails, ..AgentOutput::default() })
 }
 
 /// Tools that the target of a case declares.
@@ -136,6 +142,15 @@ fn write_calls(calls: &[ToolCall]) -> String {
         json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
     };
     Json::Array(calls.iter().map(call).collect()).to_string()
+}
+
+fn needs_log_probabilities(case: &Case) -> bool {
+    case.rubric.questions().any(|question| match &question.criterion.ask {
+        CriterionKind::Check(method) => {
+            Check::compile(method).is_ok_and(|check| check.needs_log_probabilities())
+        }
+        _ => false,
+    })
 }
 
 fn asks_why_it_stopped(case: &Case) -> bool {

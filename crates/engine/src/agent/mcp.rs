@@ -18,6 +18,7 @@ use tokio::process::Command;
 
 use super::{AgentRunError, truncate_text, with_environment};
 use crate::model::Tool;
+use crate::platform;
 
 const CONNECT: Duration = Duration::from_secs(60);
 
@@ -55,7 +56,9 @@ impl Mcp {
             match server {
                 McpServer::Stdio { command, args, env, cwd } => {
                     let process = build_server_command(command, args, env, cwd.as_deref(), here)?;
-                    let spawned = TokioChildProcess::builder(process).stderr(Stdio::piped()).spawn();
+                    let spawned = TokioChildProcess::builder(platform::wrap_server_command(process))
+                        .stderr(Stdio::piped())
+                        .spawn();
                     let (transport, stderr) =
                         spawned.map_err(|error| lost(format!("`{command}`: {error}")))?;
                     if let Some(stderr) = stderr {
@@ -152,7 +155,8 @@ fn build_server_command(
     cwd: Option<&str>,
     here: &Path,
 ) -> Result<Command, AgentRunError> {
-    let mut process = Command::new(command);
+    let folder = cwd.map_or(here, Path::new);
+    let mut process = Command::from(platform::build_command_in(folder, command));
     process.env_clear().kill_on_drop(true);
     process.envs(crate::load::harmless_variables());
     for (name, value) in env {
@@ -161,7 +165,6 @@ fn build_server_command(
     for arg in args {
         process.arg(with_environment(arg)?);
     }
-    process.current_dir(cwd.map_or(here, Path::new));
     Ok(process)
 }
 

@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Candidate, Measurements, StepRole, ToolCall, Trace, TraceStep, Usage};
+use jurist_core::candidate::{
+    Candidate, GuardrailReport, Measurements, StepRole, ToolCall, Trace, TraceStep, Usage,
+};
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
@@ -27,6 +29,7 @@ use crate::load::SuiteFiles;
 use crate::model::ModelEndpoint;
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::permission::{NotPermitted, require_permission};
+use http::{HttpTarget, RequestValues};
 use mcp::Mcp;
 use setup::SetupFolders;
 use target::Runner;
@@ -63,6 +66,8 @@ pub struct AgentOutput {
     pub spend: Spend,
     /// What it took when it was carried out, also where replies come from the cache or a cassette.
     pub measurements: Measurements,
+    /// What the guardrails of its provider said, if it has some.
+    pub guardrails: Option<GuardrailReport>,
     /// Documents that it found itself.
     pub context: Vec<String>,
     pub metadata: serde_json::Map<String, serde_json::Value>,
@@ -132,7 +137,7 @@ enum PreparedTarget<'a> {
     Echo,
     Fixed(String),
     Command(process::AgentCommand),
-    Http(http::HttpTarget),
+    Http(HttpTarget),
     Tool { call: ToolCall, server: NamedServer<'a> },
     Model { told: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
 }
@@ -299,6 +304,10 @@ impl Agents {
         if case.agent.context_transform.is_some() {
             allow("the JavaScript or Python code of `contextTransform`".to_owned())?;
         }
+        let mut scripts = transforms_of(case).into_iter().chain(case.agent.context_transform.as_deref());
+        if let Some(missing) = scripts.find_map(|code| self.find_missing_script(code)) {
+            return Err(RunSetupError::Target(format!("the transform {missing}")));
+        }
         let has_turns = case.candidate.messages.iter().any(conversation::is_open_answer);
         if has_turns && !matches!(runner, Runner::Model(_)) {
             let name = case.targets.first().map_or("the agent", |target| target.name());
@@ -311,13 +320,16 @@ impl Agents {
             Runner::Fixed(response) => PreparedTarget::Fixed(response),
             Runner::Command(command) => {
                 allow(command.describe())?;
+                // The copy of a workspace exists only when the case is run.
+                if case.workspace.is_none()
+                    && let Some(missing) = command.find_missing(&self.project.folder)
+                {
+                    return Err(RunSetupError::Target(missing));
+                }
                 PreparedTarget::Command(command)
             }
             Runner::Http(request) => {
-                if request.names_variables() {
-                    allow(SENT_VARIABLE.to_owned())?;
-                }
-                self.check_address(&request.url)?;
+                self.check_request(&request, case)?;
                 PreparedTarget::Http(request)
             }
             Runner::Tool(call) => {
@@ -370,6 +382,28 @@ impl Agents {
         Ok(NamedServer { name, server })
     }
 
+    /// Whether a request may be sent for a case, and whether everything in it is known.
+    fn check_request(&self, request: &HttpTarget, case: &Case) -> Result<(), RunSetupError> {
+        if request.names_variables() {
+            require_permission(self.allow_commands, SENT_VARIABLE)?;
+        }
+        if let Some(code) = request.answer_code() {
+            let what = "the JavaScript or Python code of `transformResponse`";
+            require_permission(self.allow_commands, what)?;
+            if let Some(missing) = self.find_missing_script(code) {
+                return Err(RunSetupError::Target(format!("`transformResponse`: {missing}")));
+            }
+        }
+        let prompt = prompt_text(&case.candidate);
+        let values = RequestValues { prompt: &prompt, vars: &case.candidate.vars };
+        if let Some(name) = request.find_unknown_placeholder(values) {
+            let why = "is no variable of the case; `dump`, `tojson`, `trim` or `urlencode` may follow";
+            return Err(RunSetupError::Target(format!("`{{{{ {name} }}}}` in the request {why}")));
+        }
+        self.check_address(&request.fill_url(&request.url, values))?;
+        Ok(())
+    }
+
     fn check_address(&self, url: &str) -> Result<(), NotPermitted> {
         let is_allowed = self.allow_commands || !is_of_the_machine(url);
         require_permission(
@@ -405,7 +439,9 @@ impl Agents {
                 measure_run(command.run((&prompt, vars), which, here, &self.project.folder)).await
             }
             PreparedTarget::Http(request) => {
-                measure_run(request.send(self.http_client()?, &prompt_text(&case.candidate))).await
+                let prompt = prompt_text(&case.candidate);
+                let values = RequestValues { prompt: &prompt, vars: &case.candidate.vars };
+                measure_run(self.ask_address(request, values)).await
             }
             PreparedTarget::Tool { call, server: NamedServer { name, server } } => {
                 let _turn = match server {
@@ -498,6 +534,7 @@ async fn measure_run(
         duration_ms: Some(started.elapsed().as_secs_f64() * 1e3),
         usage: Some(usage).filter(|usage| !usage.is_nothing()),
         cost,
+        mean_log_probability: None,
     });
     Ok(produced)
 }

@@ -1,5 +1,6 @@
 //! A program that answers a prompt.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::process::Command as Process;
 
 use super::answer::read_answer;
 use super::{AgentOutput, AgentRunError, TrialIdentity, with_environment};
+use crate::platform;
 use crate::program::{ProgramError, run_program};
 
 const TIMEOUT: f64 = 300.0;
@@ -23,6 +25,8 @@ pub(super) struct AgentCommand {
     how: CommandForm,
     /// The file of code that is run, in words; `None` for a program.
     script: Option<String>,
+    /// The path of that file.
+    file: Option<String>,
     cwd: Option<String>,
     timeout: Duration,
 }
@@ -37,13 +41,13 @@ enum CommandForm {
 impl AgentCommand {
     pub(super) fn template(line: String, cwd: Option<String>, timeout: Option<f64>) -> Self {
         let timeout = Duration::from_secs_f64(timeout.unwrap_or(TIMEOUT).clamp(0.001, 86_400.0));
-        Self { how: CommandForm::Template(line), script: None, cwd, timeout }
+        Self { how: CommandForm::Template(line), script: None, file: None, cwd, timeout }
     }
 
     pub(super) fn with_arguments(line: &str, config: &Map<String, Json>) -> Self {
         let timeout = Duration::from_secs_f64(TIMEOUT);
         let how = CommandForm::Arguments(split_shell_words(line), build_options(config));
-        Self { how, script: None, cwd: None, timeout }
+        Self { how, script: None, file: None, cwd: None, timeout }
     }
 
     /// A file that is called through its interpreter, perhaps with the name of a function after a colon.
@@ -62,7 +66,33 @@ impl AgentCommand {
         let words = start.iter().copied().chain([file, function]).map(str::to_owned).collect();
         let how = CommandForm::Arguments(words, build_options(config));
         let timeout = Duration::from_secs_f64(TIMEOUT);
-        Some(Self { how, script: Some(format!("the {language} file `{path}`")), cwd: None, timeout })
+        let script = Some(format!("the {language} file `{path}`"));
+        Some(Self { how, script, file: Some(file.to_owned()), cwd: None, timeout })
+    }
+
+    /// What is missing for a start in the folder of the suite; a line for the shell is known only when it runs.
+    pub(super) fn find_missing(&self, folder: &Path) -> Option<String> {
+        if let Some(cwd) = self.cwd.as_deref().filter(|cwd| !cwd.contains("{{") && !folder.join(cwd).is_dir())
+        {
+            return Some(format!("the folder `{cwd}` of `cwd` does not exist"));
+        }
+        if let Some(file) = self.file.as_deref().filter(|file| !folder.join(file).is_file()) {
+            return Some(format!("the file `{file}` does not exist in the folder of the suite"));
+        }
+        let CommandForm::Arguments(words, _) = &self.how else { return None };
+        let name = words.first()?;
+        let is_path = name.contains(std::path::is_separator);
+        // Windows adds an ending to a path without one.
+        let is_there = match is_path {
+            true => cfg!(windows) || folder.join(name).exists(),
+            false => platform::find_program(name).is_some(),
+        };
+        let place = match is_path {
+            true if Path::new(name).is_absolute() => "",
+            true => " in the folder of the suite",
+            false => " in PATH",
+        };
+        (!is_there).then(|| format!("the program `{name}` does not exist{place}"))
     }
 
     /// The program that would be started, so that the user can allow it.
@@ -88,6 +118,9 @@ impl AgentCommand {
         let temporary = tempfile::tempdir().map_err(broken)?;
         let (prompt_file, output_file) =
             (temporary.path().join("prompt.txt"), temporary.path().join("output"));
+        // Relative to the suite, unless the agent works in a folder of its own.
+        let own = self.cwd.as_deref().map(|cwd| folder.join(cwd));
+        let start = own.as_deref().unwrap_or(here);
         let (mut process, input) = match &self.how {
             CommandForm::Template(line) => {
                 tokio::fs::write(&prompt_file, prompt).await.map_err(broken)?;
@@ -100,7 +133,7 @@ impl AgentCommand {
                     ("{FILES}", String::new()),
                 ];
                 let line = with_environment(line)?;
-                let mut process = Process::new("sh");
+                let mut process = Process::from(platform::build_program_command("sh"));
                 process.arg("-c").arg(fill_placeholders(&line, &values));
                 // Who takes the prompt nowhere else reads it.
                 let takes = line.contains("{PROMPT}") || line.contains("{PROMPT_FILE}");
@@ -110,15 +143,13 @@ impl AgentCommand {
                 let [program, rest @ ..] = words.as_slice() else {
                     return Err(AgentRunError::unreachable("the target names no program"));
                 };
-                let mut process = Process::new(program);
+                let mut process = Process::from(platform::build_command_in(start, program));
                 process.args(rest).arg(prompt).arg(options.to_string());
                 process.arg(json!({ "vars": vars, "test": { "description": which.name } }).to_string());
                 (process, None)
             }
         };
-        // Relative to the suite, unless the agent works in a folder of its own.
-        let own = self.cwd.as_deref().map(|cwd| folder.join(cwd));
-        process.current_dir(own.as_deref().unwrap_or(here)).env("JURIST_WORKSPACE", here);
+        process.current_dir(start).env("JURIST_WORKSPACE", here);
         let said = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await;
         let said = said.map_err(|error| describe_program_failure("the program", &error))?;
         let written = tokio::fs::read(&output_file).await.ok();
@@ -131,10 +162,16 @@ impl AgentCommand {
     }
 }
 
-/// Why `what` has no result. A program that cannot be started may be there another time.
+/// Why `what` has no result. A program that cannot be started because the system is short of something may start
+/// another time; one that does not exist or is not executable is an error.
 pub(super) fn describe_program_failure(what: &str, error: &ProgramError) -> AgentRunError {
     let detail = format!("{what} {error}");
     match error {
+        ProgramError::NotStarted(why)
+            if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) =>
+        {
+            AgentRunError::Failed(Failure::Crashed, detail)
+        }
         ProgramError::NotStarted(_) => AgentRunError::unreachable(detail),
         ProgramError::Timeout(_) => AgentRunError::Failed(Failure::Timeout, detail),
         ProgramError::Status { .. } | ProgramError::Lost(_) | ProgramError::TooLarge(_) => {
@@ -200,6 +237,17 @@ fn split_shell_words(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_does_not_exist_is_no_deferral() {
+        let fail = |kind: ErrorKind| {
+            describe_program_failure("the program", &ProgramError::NotStarted(std::io::Error::from(kind)))
+        };
+        for kind in [ErrorKind::NotFound, ErrorKind::PermissionDenied] {
+            assert!(matches!(fail(kind), AgentRunError::Failed(Failure::Crashed, _)), "{kind}");
+        }
+        assert!(matches!(fail(ErrorKind::OutOfMemory), AgentRunError::Deferred(..)));
+    }
 
     #[test]
     fn no_prompt_breaks_out_of_its_place() {

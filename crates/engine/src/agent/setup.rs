@@ -10,6 +10,7 @@ use tokio::process::Command;
 use super::process::describe_program_failure;
 use super::{AgentRunError, TrialIdentity, prompt_text, with_environment};
 use crate::environment::harmless_variables;
+use crate::platform;
 use crate::program::run_program;
 
 /// Seconds for one program, unless the file says otherwise.
@@ -65,7 +66,12 @@ impl SetupFolders<'_> {
         };
         // Where a relative program is looked up depends on the system, unless its path is given in full.
         let is_path = Path::new(name).components().count() != 1 || name.starts_with('.');
-        let mut process = if is_path { Command::new(folder.join(name)) } else { Command::new(name) };
+        let process = if is_path {
+            platform::build_program_command(folder.join(name))
+        } else {
+            platform::build_program_command(name)
+        };
+        let mut process = Command::from(process);
         process.args(arguments).current_dir(&folder).env_clear().envs(harmless_variables());
         for (name, value) in &program.env {
             process.env(name, with_environment(value)?);

@@ -59,7 +59,7 @@ impl Runner {
             ("http" | "https", rest) => {
                 let url = if rest.is_empty() { text(&["url"]) } else { Some(id.clone()) };
                 let url = url.ok_or_else(|| format!("the target `{}` needs `config.url`", target.name()))?;
-                Ok(Self::Http(HttpTarget::new(url, config)))
+                HttpTarget::new(target.name(), url, config).map(Self::Http)
             }
             _ => {
                 if let Some(unspoken) = find_unspoken_kind(id) {

@@ -1,4 +1,5 @@
-//! Code that changes what a target answers before it is graded, as promptfoo's `transform` does.
+//! Code that changes what a target answers before it is graded, as promptfoo's `transform` does, or finds the answer
+//! in the response of an address, as its `transformResponse` does.
 
 use std::path::PathBuf;
 
@@ -9,6 +10,8 @@ use jurist_core::grade::Failure;
 use jurist_core::suite::Case;
 use serde_json::{Value as Json, json};
 
+use super::answer::read_answer;
+use super::http::{HttpTarget, RequestValues};
 use super::{AgentOutput, AgentRunError, Agents, truncate_text};
 use crate::load_script::run_script;
 
@@ -23,6 +26,25 @@ pub(super) fn transforms_of(case: &Case) -> Vec<&str> {
         _ => Vec::new(),
     };
     of_target.into_iter().chain(case.agent.transform.as_deref()).collect()
+}
+
+/// `transformResponse` of a target as a function of `json`, `text` and `context`: promptfoo takes an expression, the
+/// body of a function, or a function.
+fn wrap_response_code(code: &str) -> String {
+    if code.starts_with("file://") {
+        return code.to_owned();
+    }
+    let code = code.trim().trim_end_matches(';');
+    let is_function = code.contains("=>") || code.starts_with("function") || code.starts_with("async");
+    let mut words = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let made = if !is_function && words.any(|word| word == "return") {
+        format!("(() => {{ {code}\n}})()")
+    } else {
+        format!("({code}\n)")
+    };
+    format!(
+        "return (json, text, context) => {{ const made = {made}; return typeof made === \"function\" ? made(json, text, context) : made; }}"
+    )
 }
 
 /// A script, and the function in it that is called.
@@ -79,6 +101,36 @@ impl Agents {
         }
     }
 
+    /// Asks an address, and runs the code that finds the answer in what it says.
+    pub(super) async fn ask_address(
+        &self,
+        request: &HttpTarget,
+        values: RequestValues<'_>,
+    ) -> Result<AgentOutput, AgentRunError> {
+        let response = request.send(self.http_client()?, values).await?;
+        let Some(code) = request.answer_code() else { return request.read_response(&response.text) };
+        let body: Json = serde_json::from_str(&response.text).unwrap_or_default();
+        let context = json!({
+            "response": { "status": response.status },
+            "vars": values.vars,
+            "prompt": values.prompt,
+        });
+        let arguments = vec![body, Json::from(response.text), context];
+        match self.run_transform(&wrap_response_code(code), arguments).await? {
+            Json::String(text) => Ok(AgentOutput { response: Some(text), ..AgentOutput::default() }),
+            Json::Null => Err(AgentRunError::unavailable("`transformResponse` found no answer")),
+            other => read_answer(&other.to_string()),
+        }
+    }
+
+    /// Why the script that code names cannot be run.
+    pub(super) fn find_missing_script(&self, code: &str) -> Option<String> {
+        match self.find_script(code.strip_prefix("file://")?) {
+            Err(AgentRunError::Failed(_, why)) => Some(why),
+            _ => None,
+        }
+    }
+
     async fn run_transform(&self, code: &str, arguments: Vec<Json>) -> Result<Json, AgentRunError> {
         let code = code.to_owned();
         let file = match code.strip_prefix("file://") {
@@ -109,5 +161,24 @@ impl Agents {
         let found = self.project.find(path);
         let missing = |error| AgentRunError::Failed(Failure::Crashed, format!("`{path}`: {error}"));
         Ok(ScriptFunction { path: found.map_err(missing)?, function })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_finds_an_answer_is_a_function_in_every_form() {
+        let rest = "; return typeof made === \"function\" ? made(json, text, context) : made; }";
+        for (code, made) in [
+            ("json.a.map(b => b.c)", "(json.a.map(b => b.c)\n)"),
+            ("(json, text) => text.trim();", "((json, text) => text.trim()\n)"),
+            ("const a = json.a; return a.b", "(() => { const a = json.a; return a.b\n})()"),
+        ] {
+            let wrapped = format!("return (json, text, context) => {{ const made = {made}{rest}");
+            assert_eq!(wrap_response_code(code), wrapped);
+        }
+        assert_eq!(wrap_response_code("file://parse.js:find"), "file://parse.js:find");
     }
 }

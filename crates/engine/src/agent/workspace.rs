@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::{AgentRunError, truncate_text};
+use crate::platform::copy_link;
 
 /// A longer diff is cut: it is too long for readers and for judges.
 const MAX_DIFF: usize = 1 << 20;
@@ -43,8 +44,10 @@ impl Folder {
                 let archive = folder.temporary.path().join("files.tar");
                 let name = archive.to_string_lossy();
                 git(from, ["archive", "--format=tar", "-o", &name, "--end-of-options", commit]).await?;
+                // Names from that folder: to GNU tar, what stands before a colon is another machine.
                 let mut tar = Command::new("tar");
-                let tar = tar.arg("-xf").arg(&archive).arg("-C").arg(&to).kill_on_drop(true);
+                let tar = tar.args(["-xf", "files.tar", "-C", "workspace"]).kill_on_drop(true);
+                tar.current_dir(folder.temporary.path());
                 let unpacked = tar.status().await.map_err(failed)?;
                 if !unpacked.success() {
                     return Err(failed(std::io::Error::other("tar failed")));
@@ -168,8 +171,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
             fs::create_dir(&target)?;
             copy(&entry.path(), &target)?;
         } else if kind.is_symlink() {
-            #[cfg(unix)]
-            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
+            copy_link(&entry.path(), &target)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), &target)?;
         }

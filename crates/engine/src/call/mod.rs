@@ -331,6 +331,10 @@ impl ModelClient {
         gate: &RateLimiter,
         tries: &mut Tries,
     ) -> Result<RequestOutcome, ModelError> {
+        // Such an endpoint has no price either, so under a cap a missing price would be the reason.
+        if let Some(why) = line.model.missing_key() {
+            return Err(ModelError::new(ModelErrorKind::NoKey, why.to_owned()));
+        }
         let affordable = self.affordable(line, request, gate).await;
         let request = affordable.as_ref();
         let usage = request.most_usage();

@@ -1,6 +1,8 @@
-//! Embeddings by a model in a local folder or by a server. Local models are loaded on first use.
+//! Embeddings by a model in a local folder or by a server, and other services that checks ask about a text. Local models
+//! are loaded on first use.
 
 mod bert;
+mod moderation;
 mod tokens;
 
 use std::collections::HashMap;
@@ -9,13 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use jurist_core::check::EmbeddingModel;
+use jurist_core::check::{EmbeddingModel, ModerationReport};
 use jurist_core::suite::Judge;
 use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
 
 pub use bert::{BadModel, Bert};
+pub use moderation::NoModeration;
+use moderation::moderate_text;
 
+use crate::environment::home_folder;
 use crate::load::variable;
 use crate::model::http::{HttpModel, parse_response_body, send_to_endpoint};
 use crate::model::resolve::{Resolver, Unresolved};
@@ -24,7 +29,7 @@ use crate::model::{ModelError, ModelErrorKind};
 /// Texts in one request to a server.
 const AT_ONCE: usize = 128;
 
-/// Computes embeddings; each model is loaded once.
+/// Computes embeddings, and asks moderation services; each model is loaded once.
 #[derive(Debug)]
 pub struct Embedders {
     resolver: Arc<Resolver>,
@@ -95,6 +100,11 @@ impl Embedders {
         }
     }
 
+    /// What a moderation service flags in a text.
+    pub async fn moderate(&self, model: &str, text: &str) -> Result<ModerationReport, NoModeration> {
+        moderate_text(&self.resolver, self.base_url.clone(), model, text).await
+    }
+
     /// Checks that a model can be used, without loading it or calling its server.
     pub fn check(&self, model: &EmbeddingModel) -> Result<(), NoEmbedding> {
         self.find(model).map(drop)
@@ -157,8 +167,7 @@ impl Embedders {
 /// Folders that are searched for a model of this name.
 fn places(name: &str) -> Vec<PathBuf> {
     let own = variable("JURIST_MODELS").map(|variable| PathBuf::from(variable).join(name));
-    let home = variable("HOME").map(PathBuf::from);
-    let hub = home.map(|home| {
+    let hub = home_folder().map(|home| {
         let owner =
             if name.contains('/') { name.to_owned() } else { format!("sentence-transformers/{name}") };
         home.join(".cache/huggingface/hub")
@@ -197,9 +206,14 @@ async fn embed_on_server(
     model: &str,
     texts: &[String],
 ) -> Result<Vec<Vec<f32>>, ModelError> {
+    let body = json!({ "model": model, "input": texts, "encoding_format": "float" });
+    vectors(&post_with_retries(http, "embeddings", &body).await?, texts.len())
+}
+
+/// Posts to an address below the base URL of a server, and again if the server fails for a while.
+pub(crate) async fn post_with_retries(http: &HttpModel, path: &str, body: &Json) -> Result<Json, ModelError> {
     let endpoint = http.endpoint();
-    let url = format!("{}/embeddings", endpoint.base_url);
-    let body = json!({ "model": model, "input": texts, "encoding_format": "float" }).to_string();
+    let (url, body) = (format!("{}/{path}", endpoint.base_url), body.to_string());
     let mut wait = Duration::from_millis(500);
     for left in (0..4).rev() {
         let request = endpoint.request(http.client(), reqwest::Method::POST, &url).body(body.clone());
@@ -208,7 +222,7 @@ async fn embed_on_server(
             Err(error) => Err(error),
         };
         match result {
-            Ok(body) => return vectors(&body, texts.len()),
+            Ok(body) => return Ok(body),
             Err(error) if error.is_passing() && 0 < left => {
                 tokio::time::sleep(error.retry_after.unwrap_or(wait)).await;
                 wait *= 2;

@@ -1,7 +1,7 @@
 //! Pairwise and listwise comparison of candidates.
 
 use jurist_core::candidate::JudgeInput;
-use jurist_core::grade::{Outcome, Spend};
+use jurist_core::grade::{Failure, Outcome, Spend};
 use jurist_core::judge::Contest;
 
 use super::JudgeModel;
@@ -35,7 +35,9 @@ pub async fn compare_candidates(
     let orders = if both_orders { vec![order, reversed] } else { vec![order] };
     let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), QuestionLog::default());
     for order in orders {
-        let round = contest.round(criterion, order, seed);
+        let round = contest
+            .round(criterion, order, seed)
+            .map_err(|error| Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() })?;
         let mut tries = Tries::default();
         let JudgeConversation { reply, log } =
             ask_with_repair(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;

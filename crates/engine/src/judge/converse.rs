@@ -161,5 +161,6 @@ fn build_judge_request(member: &JudgeModel, asked: &JudgeQuestion) -> Request {
         temperature: member.temperature,
         max_tokens: member.max_tokens,
         draw: member.draw,
+        log_probabilities: false,
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct JudgeSession<'a> {
     pub(super) seat: JudgeSeat<'a>,
     pub(super) case: JudgeCase<'a>,
     pub(super) prompter: &'a Prompter<'a>,
+    /// The rubric's description with the fields of the row, for programs that check the answer.
+    pub(super) description: Option<String>,
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
     pub(super) embedders: Option<&'a Embedders>,

@@ -18,7 +18,7 @@ use jurist_core::judge::{JudgePromptError, Prompter};
 use jurist_core::rubric::{Criterion, Rubric};
 use jurist_core::score::{self, Combine, PanelVerdict};
 use jurist_core::stats::calibration::Mapping;
-use jurist_core::suite::{Calls, HumanLabel, Judge, Jury};
+use jurist_core::suite::{Calls, HumanLabel, Judge, Jury, fill_for_reader};
 
 use crate::call::ModelClient;
 use crate::embed::Embedders;
@@ -32,6 +32,7 @@ pub use opinion::JudgeAnswers;
 use opinion::OpinionBuilder;
 pub use price::{CandidateCostEstimate, estimate_candidate_cost};
 pub use program_check::{CheckFailure, CheckPrograms, permit_check};
+pub use session_checks::CHECK_TIME;
 
 /// Default limit of output tokens: enough for reasons. Reasoning models need more; a truncated reply is an error that
 /// says so.
@@ -311,11 +312,13 @@ impl ResolvedJudges {
     ) -> Result<JudgeAnswers, JudgePromptError> {
         let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
         prompter.set_draw(seat.member.draw);
+        let description = case.rubric.description.as_deref().map(|text| fill_for_reader(text, case.row));
         let sitting = JudgeSession {
             caller,
             seat,
             case,
             prompter: &prompter,
+            description,
             calls: self.calls,
             mappings: &self.mappings,
             embedders: self.embedders.as_deref(),

@@ -18,6 +18,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use crate::load::{self, SuiteFiles};
 use crate::model::resolve::Resolver;
 use crate::permission::{NotPermitted, require_permission};
+use crate::platform;
 use crate::program::{ProgramError, ProgramLimits, run_program};
 
 /// Answers that are kept in memory. Requests that share an answer are made at about the same time, so older answers
@@ -143,12 +144,12 @@ impl CheckPrograms {
             ExternalKind::Python(code) => {
                 // The Python package names its own interpreter, which has the packages of the caller.
                 let python = load::variable("JURIST_PYTHON").unwrap_or_else(|| "python3".to_owned());
-                let mut process = Command::new(python);
+                let mut process = Command::from(platform::build_program_command(python));
                 process.args(["-c", PYTHON]);
                 self.run_code(check, process, code, &request).await?
             }
             ExternalKind::JavaScript(code) => {
-                let mut process = Command::new("node");
+                let mut process = Command::from(platform::build_program_command("node"));
                 process.args(["--input-type=module", "-e", JAVASCRIPT]);
                 self.run_code(check, process, code, &request).await?
             }
@@ -295,7 +296,7 @@ pub fn permit_check(is_allowed: bool, check: &ExternalCheck) -> Result<(), NotPe
 fn script(command: &ScriptCommand, folder: &Path) -> Command {
     match command {
         ScriptCommand::Shell(line) => {
-            let mut process = Command::new("sh");
+            let mut process = Command::from(platform::build_program_command("sh"));
             process.args(["-c", line]);
             process
         }
@@ -303,8 +304,12 @@ fn script(command: &ScriptCommand, folder: &Path) -> Command {
             let [program, arguments @ ..] = words.as_slice() else { return Command::new("") };
             // A path is relative to the suite's folder, not to the current directory.
             let is_path = Path::new(program).components().count() != 1 || program.starts_with('.');
-            let mut process =
-                if is_path { Command::new(folder.join(program)) } else { Command::new(program) };
+            let process = if is_path {
+                platform::build_program_command(folder.join(program))
+            } else {
+                platform::build_program_command(program)
+            };
+            let mut process = Command::from(process);
             process.args(arguments);
             process
         }

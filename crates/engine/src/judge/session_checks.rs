@@ -8,7 +8,7 @@ use jurist_core::candidate::JudgeInput;
 use jurist_core::catalogue::GradingMethod;
 use jurist_core::check::{
     Check, CheckFinding, CheckSubject, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict,
-    VerdictPart,
+    ModerationReport, VerdictPart,
 };
 use jurist_core::grade::{Failure, GradedPoint, GraderKind, Outcome};
 use jurist_core::rubric::{Criterion, CriterionKind, Polarity, Value};
@@ -17,9 +17,10 @@ use jurist_core::score::{self, QuestionAnswer, QuoteStatus};
 use super::judge_session::JudgeSession;
 use super::opinion::{AnsweredQuestion, WAITS, answer_with_outcome, to_score_answer};
 use super::{CheckFailure, permit_check};
+use crate::embed::NoModeration;
 
 /// Time limit of a check. Its own limits end it earlier, except on an overloaded machine.
-const CHECK_TIME: Duration = Duration::from_secs(60);
+pub const CHECK_TIME: Duration = Duration::from_secs(60);
 
 /// Bytes on which every check takes less than a second, so that it may run on an async thread.
 const SHORT: usize = 4_000;
@@ -120,10 +121,18 @@ impl JudgeSession<'_> {
                 return answer_with_outcome(outcome, "");
             }
         };
+        let moderation = match self.moderate_response(&check, &subject).await {
+            Ok(report) => report,
+            Err(error) => {
+                let outcome = Outcome::Failed { failure: Failure::Unavailable, detail: error.to_string() };
+                return answer_with_outcome(outcome, "");
+            }
+        };
         let run = move |material: &JudgeInput, stop: Option<&AtomicBool>| {
             let vector =
                 |text: &str| vectors.get(texts.iter().position(|one_text| one_text == text)?).cloned();
-            let subject = CheckSubject { stop, ..CheckSubject::from_material(material) };
+            let moderation = moderation.as_ref();
+            let subject = CheckSubject { stop, moderation, ..CheckSubject::from_material(material) };
             check.run_with(&subject, &vector)
         };
         if is_quick_to_check(material) {
@@ -133,6 +142,19 @@ impl JudgeSession<'_> {
         // Long texts may take seconds and would block other tasks of this thread.
         let material = material.clone();
         run_long_check(move |stop| run(&material, Some(stop)), CHECK_TIME).await
+    }
+
+    /// What a moderation service says about the response, if the check asks one.
+    async fn moderate_response(
+        &self,
+        check: &Check,
+        subject: &CheckSubject<'_>,
+    ) -> Result<Option<ModerationReport>, NoModeration> {
+        let asked = check.moderation_model().zip(check.text_to_moderate(subject)).zip(self.embedders);
+        match asked {
+            Some(((model, text), embedders)) => embedders.moderate(model, &text).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Runs a check in this process on what code makes of the output.
@@ -166,7 +188,7 @@ impl JudgeSession<'_> {
         ExternalInput {
             case: self.case.candidate,
             material: self.case.material,
-            criteria: self.case.rubric.description.as_deref(),
+            criteria: self.description.as_deref(),
             scores: None,
         }
     }

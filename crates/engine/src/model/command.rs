@@ -6,6 +6,7 @@ use serde::Deserialize;
 use tokio::process::Command as Process;
 
 use super::{BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request};
+use crate::platform;
 use crate::program::{ProgramError, run_program};
 
 /// Runs once per request.
@@ -34,7 +35,7 @@ impl CommandModel {
         };
         let unavailable = |detail: String| ModelError::new(ModelErrorKind::Unavailable, detail);
         let input = serde_json::to_vec(request).expect("a request is plain data");
-        let mut process = Process::new(program);
+        let mut process = Process::from(platform::build_program_command(program));
         process.args(arguments);
         let out = run_program(process, Some(&input), self.timeout).await.map_err(|broken| {
             let kind = match broken {

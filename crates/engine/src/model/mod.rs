@@ -22,7 +22,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurist_core::candidate::{ToolCall, ToolResult, Usage};
+use jurist_core::candidate::{GuardrailReport, ToolCall, ToolResult, Usage};
 use jurist_core::grade::Failure;
 use jurist_core::judge::InReplyOrder;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,9 @@ pub struct Request {
     /// Which of several independent draws this is.
     #[serde(default, skip_serializing_if = "is_first_draw")]
     pub draw: u32,
+    /// Whether the log-probabilities of the reply's tokens are asked for. Protocols that know none of this leave it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_probabilities: bool,
 }
 
 fn is_first_draw(number: &u32) -> bool {
@@ -162,6 +165,12 @@ pub struct ModelReply {
     /// How long the model took, where that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
+    /// Mean natural logarithm of the tokens' probabilities, if it was asked for and returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_log_probability: Option<f64>,
+    /// What the content filters of the provider said, if it has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardrails: Option<GuardrailReport>,
     /// Requests that were sent before this one in forms that the server refused.
     #[serde(skip)]
     pub n_refused: u32,

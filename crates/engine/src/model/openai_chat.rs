@@ -1,6 +1,6 @@
 //! OpenAI's chat completions, and everything that speaks like them.
 
-use jurist_core::candidate::{ToolCall, Usage};
+use jurist_core::candidate::{GuardrailReport, ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, StructuredOutput};
@@ -28,6 +28,9 @@ pub(super) fn build_chat_request(
     body[quirks.max_tokens] = json!(request.max_tokens);
     if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
         body["temperature"] = json!(temperature);
+    }
+    if request.log_probabilities {
+        body["logprobs"] = json!(true);
     }
     match shape {
         StructuredOutput::Schema => {
@@ -97,7 +100,42 @@ pub(super) fn read_chat_reply(body: &Json, with_tools: bool) -> Result<ModelRepl
         _ => StopReason::End,
     };
     let text = refusal.map(str::to_owned).or(called).unwrap_or(spoken);
-    Ok(ModelReply { text, calls, usage: read_chat_usage(body), stop, ..ModelReply::default() })
+    let usage = read_chat_usage(body);
+    let (mean_log_probability, guardrails) = (read_log_probabilities(choice), read_content_filters(body));
+    Ok(ModelReply { text, calls, usage, stop, mean_log_probability, guardrails, ..ModelReply::default() })
+}
+
+fn read_log_probabilities(choice: &Json) -> Option<f64> {
+    let tokens = choice["logprobs"]["content"].as_array().filter(|tokens| !tokens.is_empty())?;
+    let probabilities: Option<Vec<f64>> = tokens.iter().map(|token| token["logprob"].as_f64()).collect();
+    let sum = probabilities?.iter().sum::<f64>();
+    Some(sum / tokens.len() as f64).filter(|mean| mean.is_finite())
+}
+
+/// What Azure's filters say about the prompt and the reply; others only say that they stopped a reply.
+fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
+    let choice = &body["choices"][0];
+    let of_prompt = body["prompt_filter_results"].as_array().into_iter().flatten();
+    let results = of_prompt.map(|prompt| ("prompt", &prompt["content_filter_results"]));
+    let results = results.chain([("reply", &choice["content_filter_results"])]);
+    let results: Vec<_> = results.filter_map(|(part, filters)| Some((part, filters.as_object()?))).collect();
+    let was_stopped = choice["finish_reason"] == "content_filter";
+    if results.is_empty() && !was_stopped {
+        return None;
+    }
+    fn is_flagged(filter: &Json) -> bool {
+        filter["filtered"] == true || filter["detected"] == true
+    }
+    let flags = results.iter().flat_map(|(part, filters)| {
+        let flagged = filters.iter().filter(|(_, filter)| is_flagged(filter));
+        flagged.map(move |(category, _)| format!("{category} in the {part}"))
+    });
+    let reasons: Vec<String> = flags.collect();
+    let reason = match reasons.is_empty() {
+        true if was_stopped => "a content filter stopped the reply".to_owned(),
+        _ => reasons.join(", "),
+    };
+    Some(GuardrailReport { flagged: was_stopped || !reasons.is_empty(), reason })
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.
@@ -114,4 +152,42 @@ pub(super) fn read_chat_usage(body: &Json) -> Usage {
         .max()
         .unwrap_or(0);
     Usage { input, output: if apart { output.saturating_add(reasoning) } else { output }, cached }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(choice: &Json) -> ModelReply {
+        read_chat_reply(&json!({ "choices": [choice] }), false).unwrap()
+    }
+
+    #[test]
+    fn the_mean_of_log_probabilities_is_read_where_all_tokens_have_one() {
+        let with = |logprobs: Json| reply(&json!({ "message": { "content": "a b" }, "logprobs": logprobs }));
+        let both =
+            json!({ "content": [{ "token": "a", "logprob": -1.0 }, { "token": "b", "logprob": -3.0 }] });
+        assert_eq!(with(both).mean_log_probability, Some(-2.0));
+        for missing in [json!(null), json!({ "content": [] }), json!({ "content": [{ "token": "a" }] })] {
+            assert_eq!(with(missing).mean_log_probability, None);
+        }
+    }
+
+    #[test]
+    fn content_filters_say_what_they_flagged_and_others_say_nothing() {
+        let filtered = |filtered: bool, finish: &str| {
+            let filters = json!({ "hate": { "filtered": false }, "violence": { "filtered": filtered } });
+            let message = json!({ "content": "Hi" });
+            reply(&json!({ "message": message, "content_filter_results": filters, "finish_reason": finish }))
+        };
+        let report = |flagged, reason: &str| Some(GuardrailReport { flagged, reason: reason.to_owned() });
+        assert_eq!(filtered(false, "stop").guardrails, report(false, ""));
+        assert_eq!(filtered(true, "content_filter").guardrails, report(true, "violence in the reply"));
+        let stopped = reply(&json!({ "message": { "content": "" }, "finish_reason": "content_filter" }));
+        assert_eq!(stopped.guardrails, report(true, "a content filter stopped the reply"));
+        assert_eq!(
+            reply(&json!({ "message": { "content": "Hi" }, "finish_reason": "stop" })).guardrails,
+            None
+        );
+    }
 }

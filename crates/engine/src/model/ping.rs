@@ -19,5 +19,6 @@ pub fn build_ping_request(model: &str) -> Request {
         temperature: Some(0.0),
         max_tokens: 1024,
         draw: 0,
+        log_probabilities: false,
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
-use jurist_core::dialect::ProjectSettings;
-use jurist_core::suite::Judge;
+use jurist_core::dialect::{ProjectSettings, is_loopback};
+use jurist_core::suite::{FilledVariables, Judge};
 
 use super::command::CommandModel;
 use super::forms::FormMemory;
@@ -145,6 +145,25 @@ impl Resolver {
     pub fn with_trusted_address(mut self, address: Option<&str>) -> Self {
         self.trusted.extend(address.and_then(host_of));
         self
+    }
+
+    /// Whether an address is of this machine, of a known vendor, of the settings, of the command line, or of a variable
+    /// of the environment: then not only a file names it.
+    pub fn is_known_address(&self, address: &str, variables: &FilledVariables) -> bool {
+        let own = self.settings.vendors.values().filter_map(|vendor| vendor.base_url.clone());
+        let listed = VENDORS.iter().map(|vendor| vendor.base_url.to_owned());
+        let names = VENDORS.iter().flat_map(|vendor| vendor.base_url_variables);
+        let by_vendor = names.filter_map(|base_url_variable| (self.variable)(base_url_variable));
+        let by_file = variables.names().filter_map(|name| (self.variable)(name));
+        let settings = self.settings.judge.base_url.clone();
+        let known = own.chain(listed).chain(by_vendor).chain(by_file).chain(settings);
+        let host = host_of(address);
+        is_loopback(address)
+            || host.is_some()
+                && known
+                    .filter_map(|known| host_of(&known))
+                    .chain(self.trusted.clone())
+                    .any(|known| Some(known) == host)
     }
 
     /// The model that judges where nothing names one.
@@ -565,6 +584,32 @@ mod tests {
         assert!(trusted.http.unwrap().endpoint().key.is_some());
         let usual = Judge { base_url: Some("https://api.openai.com/v1".into()), ..judge };
         assert!(resolver().resolve_endpoint(&usual).unwrap().http.is_some());
+    }
+
+    #[test]
+    fn an_address_that_only_a_file_names_is_unknown() {
+        let variable = |name: &str| match name {
+            "LLM_URL" => Some("http://models.lan:8000".to_owned()),
+            "BRANCH" => Some("main".to_owned()),
+            _ => None,
+        };
+        let resolver = Resolver::new(ProjectSettings::default(), variable).unwrap();
+        let resolver = resolver.with_trusted_address(Some("http://flag.lan:1/v1"));
+        let variables = FilledVariables::new(["BRANCH", "LLM_URL"].map(str::to_owned).into());
+        for known in [
+            "http://localhost:9/v1",
+            "https://api.openai.com/v1",
+            "http://models.lan:8000/v1",
+            "http://flag.lan:1/v1",
+        ] {
+            assert!(resolver.is_known_address(known, &variables), "{known}");
+        }
+        for unknown in
+            ["http://127.0.0.2:9/v1", "http://models.lan:9/v1", "https://evil.example", "{{ env.X }}"]
+        {
+            assert!(!resolver.is_known_address(unknown, &variables), "{unknown}");
+        }
+        assert!(!resolver.is_known_address("http://models.lan:8000/v1", &FilledVariables::default()));
     }
 
     #[derive(Debug)]

@@ -46,6 +46,7 @@ fn nth<'a>(list: &'a mut Vec<Json>, number: &Json) -> Option<&'a mut Json> {
 fn chat(events: &[Json]) -> Option<Json> {
     let mut message = json!({ "role": "assistant", "content": null, "refusal": null });
     let (mut calls, mut finish, mut usage) = (Vec::new(), Json::Null, Json::Null);
+    let (mut tokens, mut prompt_filters, mut filters) = (Vec::new(), Json::Null, json!({}));
     for event in events {
         let choice = &event["choices"][0];
         let delta = &choice["delta"];
@@ -57,6 +58,16 @@ fn chat(events: &[Json]) -> Option<Json> {
             append(&mut call["function"]["name"], &piece["function"]["name"]);
             append(&mut call["function"]["arguments"], &piece["function"]["arguments"]);
         }
+        tokens.extend(choice["logprobs"]["content"].as_array().into_iter().flatten().cloned());
+        if event["prompt_filter_results"].is_array() {
+            prompt_filters = event["prompt_filter_results"].clone();
+        }
+        // Each part of a text is filtered by itself; what is flagged stays flagged.
+        for (category, filter) in choice["content_filter_results"].as_object().into_iter().flatten() {
+            if filters[category]["filtered"] != true {
+                filters[category] = filter.clone();
+            }
+        }
         if !choice["finish_reason"].is_null() {
             finish = choice["finish_reason"].clone();
         }
@@ -67,8 +78,18 @@ fn chat(events: &[Json]) -> Option<Json> {
     if !calls.is_empty() {
         message["tool_calls"] = Json::Array(calls);
     }
-    let choice = json!({ "index": 0, "message": message, "finish_reason": finish });
-    (!finish.is_null()).then(|| json!({ "choices": [choice], "usage": usage }))
+    let mut choice = json!({ "index": 0, "message": message, "finish_reason": finish });
+    if !tokens.is_empty() {
+        choice["logprobs"] = json!({ "content": tokens });
+    }
+    if filters.as_object().is_some_and(|filters| !filters.is_empty()) {
+        choice["content_filter_results"] = filters;
+    }
+    let mut body = json!({ "choices": [choice], "usage": usage });
+    if prompt_filters.is_array() {
+        body["prompt_filter_results"] = prompt_filters;
+    }
+    (!finish.is_null()).then_some(body)
 }
 
 fn responses(events: &[Json]) -> Option<Json> {

@@ -57,6 +57,7 @@ fn case(target: Option<CaseTarget>, server: Option<&str>) -> Case {
         data: None,
         labels: BTreeMap::new(),
         repeat: 1,
+        store_output_as: None,
     }
 }
 
@@ -404,11 +405,12 @@ async fn programs_answer_in_every_way_that_others_know() {
             other => panic!("{other:?}"),
         }
     }
-    match produce(&agents, &case(target("exec:/no/such/program", json!({})), None)).await {
-        Err(AgentRunError::Deferred(_, reason)) => assert!(reason.contains("cannot be started"), "{reason}"),
-        other => panic!("{other:?}"),
-    }
     for (id, expected) in [
+        ("exec:/no/such/program", "`/no/such/program` does not exist"),
+        ("exec:./absent.sh now", "`./absent.sh` does not exist in the folder of the suite"),
+        ("exec:no-such-program-anywhere", "does not exist in PATH"),
+        ("python:absent.py", "the file `absent.py` does not exist"),
+        ("file://absent.mjs:answer", "the file `absent.mjs` does not exist"),
         ("file://agent.cobol", "understood: .py"),
         ("cli", "needs `config.command`"),
         ("nobody:knows:this", "nobody"),
@@ -469,6 +471,27 @@ async fn an_address_is_asked_as_the_file_says() {
     assert!(
         matches!(produce(&agents, &down).await, Err(AgentRunError::Failed(Failure::Unavailable, it)) if it.contains("try later"))
     );
+    let config = json!({
+        "url": format!("{}/ask", server.url), "body": { "k": "{{k}}", "n": "{{ n }}" },
+        "headers": { "x-team": "{{ k }}" }, "queryParams": { "k": "{{ k }}" }, "transformResponse": "json.data[0].said",
+    });
+    let mut filled = case(target("https", config), None);
+    let unknown = agents.check(&filled).unwrap_err().to_string();
+    assert!(unknown.contains("is no variable of the case"), "{unknown}");
+    filled.candidate.vars = Map::from_iter([("k".to_owned(), json!("a \"b\"")), ("n".to_owned(), json!(3))]);
+    let produced = produce(&agents, &filled).await.unwrap();
+    assert_eq!(produced.response.as_deref(), Some(r#"/ask?k=a%20%22b%22 {"k":"a \"b\"","n":3}"#));
+    assert_eq!(server.last().header("x-team"), Some("a \"b\""));
+    let accepts = json!({ "validateStatus": "status < 600", "transformResponse": "text" });
+    let down = case(target(&format!("{}/down", server.url), accepts), None);
+    assert_eq!(produce(&agents, &down).await.unwrap().response.as_deref(), Some("try later"));
+    let mut internal = case(target("https://{{host}}/x", json!({})), None);
+    internal.candidate.vars = Map::from_iter([("host".to_owned(), json!("169.254.169.254"))]);
+    let refused = agents.check(&internal).unwrap_err().to_string();
+    assert!(refused.contains("link-local"), "{refused}");
+    let code = case(target("https://example.org", json!({ "transformResponse": "json.a + 1" })), None);
+    let refused = agents.check(&code).unwrap_err().to_string();
+    assert!(refused.contains("transformResponse"), "{refused}");
     let nowhere = case(target("http://127.0.0.1:9/x", json!({})), None);
     assert!(matches!(produce(&agents, &nowhere).await, Err(AgentRunError::Deferred(..))));
 }
@@ -646,7 +669,7 @@ async fn a_setup_program_that_fails_is_an_error_of_the_run() {
         other => panic!("{other:?}"),
     }
     let lost = prepare_with(setup_program(&["/no/such/program"]));
-    assert!(matches!(produce(&agents, &lost).await, Err(AgentRunError::Deferred(..))));
+    assert!(matches!(produce(&agents, &lost).await, Err(AgentRunError::Failed(Failure::Crashed, _))));
 
     // A file of a stranger starts nothing.
     let refused = new_agents(false);

@@ -65,6 +65,11 @@ enum DatasetSubcommand {
         json: bool,
     },
     /// Show versions and cases of a dataset
+    #[command(after_help = "\
+Examples:
+  jurist dataset show support
+  jurist dataset show support@v2:test --limit 100
+  jurist dataset show support --case p2         One record as JSON")]
     Show {
         /// Dataset: NAME, NAME@v3 or NAME@v3:test
         #[arg(value_name = "NAME")]
@@ -83,6 +88,10 @@ enum DatasetSubcommand {
     /// Add cases to a dataset, and create it if it does not exist
     Add(Box<DatasetAddArgs>),
     /// Remove cases from a dataset; earlier versions keep them
+    #[command(after_help = "\
+Examples:
+  jurist dataset remove support p2
+  jurist dataset remove support p2 p7 --note 'duplicates'")]
     Remove {
         /// Name of the dataset
         #[arg(value_name = "NAME")]
@@ -95,6 +104,10 @@ enum DatasetSubcommand {
         note: Option<String>,
     },
     /// Compare two versions
+    #[command(after_help = "\
+Examples:
+  jurist dataset diff support@v2                Compare with the version before
+  jurist dataset diff support@v1 support@v3")]
     Diff {
         /// The only version, compared with the one before it; or the old one of two
         #[arg(value_name = "NAME")]
@@ -107,6 +120,11 @@ enum DatasetSubcommand {
         json: bool,
     },
     /// Write a version to a file
+    #[command(after_help = "\
+Examples:
+  jurist dataset export support > support.jsonl
+  jurist dataset export support@v1:test --out test.parquet
+  jurist dataset export support --format suite --out suite.json")]
     Export {
         /// Dataset: NAME, NAME@v3 or NAME@v3:test
         #[arg(value_name = "NAME")]
@@ -121,6 +139,13 @@ enum DatasetSubcommand {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist dataset add support cases.jsonl --test-share 0.25
+  jurist dataset add support more.jsonl --note 'answers of the new agent'
+  jurist dataset add support --traces 4bf92f3577b3
+  jurist dataset add support --agent desk --verdict fail --since 2026-03-01
+  jurist dataset add support --task 'Coding agents'")]
 struct DatasetAddArgs {
     /// Name of the dataset
     #[arg(value_name = "NAME")]

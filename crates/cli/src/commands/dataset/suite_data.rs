@@ -9,6 +9,7 @@ use jurist_core::dialect::ProjectSettings;
 use jurist_core::suite::Suite;
 use jurist_engine::load::{LoadOptions, ProvidedData, Reading, load_suite_with_data};
 use jurist_engine::model::http::{NetworkOptions, client};
+use jurist_engine::platform::find_real_path;
 use jurist_server::datasets::{DatasetExportFormat, export_file_name};
 
 use super::target::DatasetBackend;
@@ -83,7 +84,7 @@ impl WantedSuite<'_> {
         if data.starts_with(DatasetReference::PREFIX) {
             return Ok(Some(data.to_owned()));
         }
-        let path = std::fs::canonicalize(data).with_context(|| format!("cannot read `{data}`"))?;
+        let path = find_real_path(Path::new(data)).with_context(|| format!("cannot read `{data}`"))?;
         let path = path.into_os_string().into_string();
         path.map(Some).map_err(|_| anyhow::anyhow!("the path of `{data}` is not text in UTF-8"))
     }

@@ -13,9 +13,11 @@ use jurist_core::grade::{Outcome, VerdictStatus};
 use jurist_core::rubric::{CriterionKind, Rubric};
 use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
 use jurist_engine::embed::Embedders;
+use jurist_engine::judge::CHECK_TIME;
 use jurist_engine::record_file::{RawRecord, RecordFile};
 use serde_json::{Value as Json, json};
 
+use super::check_watch::{CheckWatch, watch_checks};
 use super::judged::{JudgedRecord, finding_line};
 use super::notices::{FieldNotices, SeenFields};
 use super::recipe::{RecipeJob, RecipeJudges, is_recipe};
@@ -156,23 +158,27 @@ impl<W: Write> Stage<'_, W> {
         };
         let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (grading, notices) = (self.grading, &self.notices);
-        let grade_part = |part: &[RawRecord]| {
+        let grade_part = |part: &[RawRecord], watch: &CheckWatch| {
             let mut seen = SeenFields::default();
-            let graded: Vec<_> = part
-                .iter()
-                .map(|record| grade_record(record, grading, &vectors, notices, &mut seen))
-                .collect();
+            let runner = CheckRunner { vectors: &vectors, watch: Some(watch) };
+            let graded: Vec<_> =
+                part.iter().map(|record| grade_record(record, grading, runner, notices, &mut seen)).collect();
             (graded, seen)
         };
         let grade_part = &grade_part;
-        let parts: Vec<_> = std::thread::scope(|scope| {
-            let parts = records.chunks(records.len().div_ceil(n_threads));
-            let workers: Vec<_> = parts.map(|part| scope.spawn(move || grade_part(part))).collect();
-            workers
-                .into_iter()
-                .map(|scoped_join_handle| scoped_join_handle.join().expect("grading a record does not panic"))
-                .collect()
-        });
+        let watches: Vec<CheckWatch> = (0..n_threads).map(|_| CheckWatch::default()).collect();
+        let grade_parts = || {
+            std::thread::scope(|scope| {
+                let parts = records.chunks(records.len().div_ceil(n_threads)).zip(&watches);
+                let workers: Vec<_> =
+                    parts.map(|(part, watch)| scope.spawn(move || grade_part(part, watch))).collect();
+                workers
+                    .into_iter()
+                    .map(|worker| worker.join().expect("grading a record does not panic"))
+                    .collect::<Vec<_>>()
+            })
+        };
+        let parts = watch_checks(&watches, CHECK_TIME, grade_parts);
         let (mut graded, mut seen) = (Vec::with_capacity(records.len()), SeenFields::default());
         for (part, seen_there) in parts {
             graded.extend(part);
@@ -302,18 +308,18 @@ fn own_check(name: &str, record: &Json) -> Result<Check, String> {
 fn grade_record(
     raw: &RawRecord,
     grading: &RecordChecks,
-    vectors: &Vectors,
+    runner: CheckRunner<'_>,
     notices: &FieldNotices,
     seen: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
-    grade_parsed_record(&raw.place(), raw.parse()?, grading, vectors, notices, seen)
+    grade_parsed_record(&raw.place(), raw.parse()?, grading, runner, notices, seen)
 }
 
 pub(super) fn grade_parsed_record(
     place: &str,
     record: Json,
     grading: &RecordChecks,
-    vectors: &Vectors,
+    runner: CheckRunner<'_>,
     notices: &FieldNotices,
     seen: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
@@ -335,20 +341,35 @@ pub(super) fn grade_parsed_record(
     }
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
     Ok(RecordGrading::Done(match grading {
-        RecordChecks::One(check) => build_check_line(&id, None, &run_check(check, &subject, vectors)),
+        RecordChecks::One(check) => build_check_line(&id, None, &runner.run(check, &subject)),
         RecordChecks::Own => {
             let name = own_name(&fields)?;
-            build_check_line(&id, Some(name), &run_check(&own_check(name, &record)?, &subject, vectors))
+            build_check_line(&id, Some(name), &runner.run(&own_check(name, &record)?, &subject))
         }
-        RecordChecks::Rubric(rubric, checks) => {
-            grade_by_rubric_checks(&id, rubric, checks, &subject, vectors)
-        }
+        RecordChecks::Rubric(rubric, checks) => grade_by_rubric_checks(&id, rubric, checks, &subject, runner),
     }))
 }
 
-pub(super) fn run_check(check: &Check, subject: &CheckSubject<'_>, vectors: &Vectors) -> CheckFinding {
-    let model = check.embedding_model().cloned().unwrap_or_default();
-    check.run_with(subject, &|text| vectors.get(&(model.clone(), text.to_owned())).cloned())
+/// Runs checks in this process.
+#[derive(Clone, Copy)]
+pub(super) struct CheckRunner<'a> {
+    pub(super) vectors: &'a Vectors,
+    /// What stops a check that takes too long, if anything does.
+    pub(super) watch: Option<&'a CheckWatch>,
+}
+
+impl CheckRunner<'_> {
+    pub(super) fn run(self, check: &Check, subject: &CheckSubject<'_>) -> CheckFinding {
+        let model = check.embedding_model().cloned().unwrap_or_default();
+        let vector = |text: &str| self.vectors.get(&(model.clone(), text.to_owned())).cloned();
+        match self.watch {
+            Some(watch) => watch.run(|stop| {
+                let subject = CheckSubject { stop: Some(stop), ..subject.clone() };
+                check.run_with(&subject, &vector)
+            }),
+            None => check.run_with(subject, &vector),
+        }
+    }
 }
 
 pub(super) fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFinding) -> GradedRecordLine {
@@ -377,9 +398,9 @@ fn grade_by_rubric_checks(
     rubric: &Rubric,
     checks: &[Check],
     subject: &CheckSubject<'_>,
-    vectors: &Vectors,
+    runner: CheckRunner<'_>,
 ) -> GradedRecordLine {
-    let findings: Vec<CheckFinding> = checks.iter().map(|check| run_check(check, subject, vectors)).collect();
+    let findings: Vec<CheckFinding> = checks.iter().map(|check| runner.run(check, subject)).collect();
     let outcomes: Vec<Outcome> = findings.iter().map(Outcome::from).collect();
     let answers: Vec<QuestionAnswer<'_>> =
         outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();

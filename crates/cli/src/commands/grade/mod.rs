@@ -1,3 +1,4 @@
+mod check_watch;
 mod checked;
 mod external;
 mod judged;

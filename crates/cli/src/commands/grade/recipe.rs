@@ -70,6 +70,7 @@ pub(super) fn recipe_rubric(
         rubric,
         judge: suite.judge.or(&settings.judge),
         judges: suite.judges,
+        variables: suite.variables,
         settings: settings.clone(),
         project: SuiteFiles::of(path, Outside::Refused),
         candidate: None,

@@ -18,7 +18,7 @@ use jurist_engine::model::resolve::Resolver;
 use serde_json::{Value as Json, json};
 
 use super::checked::{
-    RecordChecks, RecordGrading, Vectors, build_check_line, grade_parsed_record, run_check,
+    CheckRunner, RecordChecks, RecordGrading, Vectors, build_check_line, grade_parsed_record,
 };
 use super::external::{CASE_FIELDS, decide_external_record};
 use super::judged::{JudgedRecord, JudgingContext, LineShape, finding_line};
@@ -309,7 +309,8 @@ impl RecordGrader {
         let mut seen = SeenFields::default();
         let graded = {
             let notices = self.notices.read().unwrap_or_else(PoisonError::into_inner);
-            grade_parsed_record(place, record, checks, vectors, &notices, &mut seen)?
+            let runner = CheckRunner { vectors, watch: None };
+            grade_parsed_record(place, record, checks, runner, &notices, &mut seen)?
         };
         self.keep_notices(seen);
         match graded {
@@ -382,7 +383,8 @@ pub fn run_embedding_check(
     }
     let model = check.embedding_model().cloned().unwrap_or_default();
     let vectors = texts.into_iter().zip(made).map(|(text, values)| ((model.clone(), text), values)).collect();
-    Ok(build_check_line(&record_id(&fields), None, &run_check(&check, &subject, &vectors)).line)
+    let runner = CheckRunner { vectors: &vectors, watch: None };
+    Ok(build_check_line(&record_id(&fields), None, &runner.run(&check, &subject)).line)
 }
 
 async fn embed_record(

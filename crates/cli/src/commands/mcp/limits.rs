@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 use jurist_core::grade::Usd;
+use jurist_engine::platform::find_real_path;
 use serde_json::{Map, Value as Json};
 
 /// Bytes of one result: what a client shows to its model without flooding it.
@@ -36,7 +37,7 @@ impl ServerLimits {
     /// A file inside of the folder, as a path from the folder.
     pub fn locate_file(&self, path: &str) -> anyhow::Result<PathBuf> {
         let found = self.root.join(path);
-        let real = found.canonicalize().with_context(|| format!("cannot read `{path}`"))?;
+        let real = find_real_path(&found).with_context(|| format!("cannot read `{path}`"))?;
         let inside = real.strip_prefix(&self.root).ok().filter(|inside| *inside != Path::new("-"));
         match inside {
             Some(inside) => Ok(inside.to_owned()),

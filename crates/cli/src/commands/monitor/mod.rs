@@ -46,6 +46,10 @@ pub struct MonitorArgs {
 #[derive(Debug, clap::Subcommand)]
 enum MonitorSubcommand {
     /// Create or update monitors from files
+    #[command(after_help = "\
+Examples:
+  jurist monitor apply monitor.yaml
+  jurist monitor apply support.yaml --server https://jurist.example.org")]
     Apply {
         /// Monitor files
         #[arg(value_name = "FILE", required = true)]
@@ -57,11 +61,20 @@ enum MonitorSubcommand {
         loading: LoadingArgs,
     },
     /// List all monitors
+    #[command(after_help = "\
+Examples:
+  jurist monitor list
+  jurist monitor list --json")]
     List {
         #[command(flatten)]
         json: JsonOutputArg,
     },
     /// Show estimates for all traffic from a monitor's sample
+    #[command(after_help = "\
+Examples:
+  jurist monitor show support
+  jurist monitor show support --agent desk --since 2026-03-01
+  jurist monitor show support --trend --criterion tone")]
     Show {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -78,6 +91,10 @@ enum MonitorSubcommand {
         json: JsonOutputArg,
     },
     /// Pause a monitor; sampled traces wait
+    #[command(after_help = "\
+Examples:
+  jurist monitor pause support
+  jurist monitor pause support --reason 'the judge is being replaced'")]
     Pause {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -87,18 +104,27 @@ enum MonitorSubcommand {
         reason: Option<String>,
     },
     /// Resume a paused monitor
+    #[command(after_help = "\
+Examples:
+  jurist monitor resume support")]
     Resume {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
     },
     /// Remove a monitor; its results stay stored
+    #[command(after_help = "\
+Examples:
+  jurist monitor rm support")]
     Rm {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
     },
     /// Explain why a trace was sampled, scored or skipped
+    #[command(after_help = "\
+Examples:
+  jurist monitor why 4bf92f3577b3")]
     Why {
         /// Id of the trace, or the beginning of its id
         #[arg(value_name = "TRACE")]
@@ -107,6 +133,10 @@ enum MonitorSubcommand {
         json: JsonOutputArg,
     },
     /// List decisions about traces, newest first
+    #[command(after_help = "\
+Examples:
+  jurist monitor decisions support
+  jurist monitor decisions support --state over_budget")]
     Decisions {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -118,6 +148,9 @@ enum MonitorSubcommand {
         json: JsonOutputArg,
     },
     /// List traces on which judges disagree, newest first
+    #[command(after_help = "\
+Examples:
+  jurist monitor disputed support")]
     Disputed {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -126,6 +159,12 @@ enum MonitorSubcommand {
         json: JsonOutputArg,
     },
     /// Re-score traces of earlier rubric versions with the newest
+    #[command(after_help = "\
+Examples:
+  jurist monitor rescore support                Print the projected cost
+  jurist monitor rescore support --since 2026-03-01 --yes
+  jurist monitor rescore support --overlap 200 --yes
+  jurist monitor rescore support --errors --yes")]
     Rescore {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -147,6 +186,10 @@ enum MonitorSubcommand {
         yes: bool,
     },
     /// Judge two agents, or two versions, on the tasks both did
+    #[command(after_help = "\
+Examples:
+  jurist monitor compare support desk desk2     Print the projected cost
+  jurist monitor compare support desk:version=1 desk:version=2 --pairs 50 --yes")]
     Compare {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -168,6 +211,9 @@ enum MonitorSubcommand {
         yes: bool,
     },
     /// Show the results of comparisons
+    #[command(after_help = "\
+Examples:
+  jurist monitor comparisons support")]
     Comparisons {
         /// Name of the monitor
         #[arg(value_name = "NAME")]
@@ -176,6 +222,9 @@ enum MonitorSubcommand {
         json: JsonOutputArg,
     },
     /// Show the results of re-scoring
+    #[command(after_help = "\
+Examples:
+  jurist monitor rescores support")]
     Rescores {
         /// Name of the monitor
         #[arg(value_name = "NAME")]

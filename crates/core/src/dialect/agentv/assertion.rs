@@ -3,11 +3,14 @@
 mod judged;
 mod scoring;
 mod sets;
+mod value_files;
+
+use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
 use super::TestRules;
-use super::promptfoo_types::{PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
+use super::promptfoo_types::{LEAST_SCORE, PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
 use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::check::{Check, CompiledCheck, EmbeddingModel};
@@ -90,6 +93,8 @@ pub(super) struct AssertionRules {
     pub(super) gates: bool,
     /// The model that compares meanings where an assertion names none.
     pub(super) embedding: Option<EmbeddingModel>,
+    /// The moderation endpoint where an assertion names none, as promptfoo writes it.
+    pub(super) moderation: Option<String>,
     /// The test has a prompt for the judge, so that a rubric may say nothing.
     pub(super) has_prompt: bool,
     /// The tools that the providers of the test declare.
@@ -97,6 +102,10 @@ pub(super) struct AssertionRules {
     /// What each answer of `factuality` is worth.
     pub(super) factuality: serde_json::Map<String, Json>,
     pub(super) scoring: Option<ScoringFunction>,
+    /// The variables of the test, for scripts that make a value.
+    pub(super) vars: serde_json::Map<String, Json>,
+    /// Names under which earlier tests store their outputs.
+    pub(super) stored_outputs: BTreeSet<String>,
 }
 
 /// Languages of a project's own assertions, with what runs them.
@@ -126,7 +135,7 @@ pub(super) fn assertions(
     let (ids, asserted) = (CriterionIds::default(), AssertionCriteria::default());
     let mut judge_prompts = Vec::new();
     nodes.iter().for_each(|node| collect_judge_prompts(node, &mut judge_prompts));
-    let several_prompts = judge_prompts.iter().any(|text| *text != judge_prompts[0]);
+    let several_prompts = judge_prompts.iter().any(|prompt| *prompt != judge_prompts[0]);
     let mut reader = AssertionReader {
         cx,
         rules,
@@ -253,6 +262,11 @@ impl<'a> AssertionReader<'a> {
     }
 
     fn assertion(&mut self, node: &SourceNode) -> Option<(Criterion, Spot)> {
+        let node = self.read_value_file(node)?;
+        self.read_assertion(&node)
+    }
+
+    fn read_assertion(&mut self, node: &SourceNode) -> Option<(Criterion, Spot)> {
         let cx = self.cx;
         let fields = MappingReader::new(cx, node, "assertion")?;
         // An entry of v4's inline `rubrics` list has no type.
@@ -292,7 +306,15 @@ impl<'a> AssertionReader<'a> {
             self.method(&fields, &kind, (type_node, &written))
         };
         // Without a known type nobody knows which keys belong here.
-        let ask = ask?;
+        let mut ask = ask?;
+        if let CriterionKind::Group(group) = &mut ask
+            && RUBRIC_TYPES.contains(&kind.as_str())
+            && let Some(prompt) = self.own_prompt.take()
+        {
+            group.criteria.iter_mut().for_each(|item| {
+                item.description = format!("{prompt}\n\n{}", item.description);
+            });
+        }
         let default = if let CriterionKind::Group(_) | CriterionKind::Question(_) = &ask {
             kind.as_str()
         } else {
@@ -359,7 +381,9 @@ impl<'a> AssertionReader<'a> {
         let is_judged = matches!(criterion.ask, CriterionKind::Group(_) | CriterionKind::Question(_));
         let own = fields.get("threshold").filter(|_| is_judged);
         let own = own.and_then(|node| self.cx.number_in(node, "threshold", 0.0..=1.0));
-        if !self.rules.gates || criterion.weight == 0.0 {
+        // promptfoo fails a test whose set is under a threshold of its own, whatever the set weighs.
+        let is_own_gate = matches!(criterion.ask, CriterionKind::Group(_)) && own.is_some();
+        if !self.rules.gates || (criterion.weight == 0.0 && !is_own_gate) {
             criterion.required = false;
             return;
         }
@@ -385,10 +409,19 @@ impl<'a> AssertionReader<'a> {
             (None, Some(usual)) => threshold().unwrap_or(usual),
             (None, None) => 1.0,
         };
-        // A score under the mark is what `not-` asks for; code says yes or no there.
-        let is_score = own.is_some() || usual.is_some_and(|usual| 1e-6 < usual);
-        let is_turned = criterion.polarity != Polarity::Plain && is_score;
-        criterion.threshold = Some(if is_turned { 1.0 - mark } else { mark });
+        // A score under the mark is what `not-` asks for. Of code, any score above 0 holds; its own threshold makes
+        // a yes or a no of the score.
+        let is_score =
+            own.is_some() || kind == "perplexity-score" || usual.is_some_and(|usual| LEAST_SCORE < usual);
+        let is_any_score = usual.is_some_and(|usual| 0.0 < usual && usual <= LEAST_SCORE);
+        let is_turned = criterion.polarity != Polarity::Plain;
+        criterion.threshold = Some(if is_turned && is_any_score {
+            1.0 - LEAST_SCORE
+        } else if is_turned && is_score {
+            1.0 - mark
+        } else {
+            mark
+        });
     }
 
     fn method(
@@ -437,7 +470,7 @@ impl<'a> AssertionReader<'a> {
         } else if entry.name == "similar" && self.is_promptfoo() {
             let grader = fields.get("provider").and_then(|node| read_grader(cx, node));
             embedding = grader.and_then(GraderSettings::into_embedding).or(embedding);
-        } else {
+        } else if entry.name != "moderation" {
             fields.ignores(&["provider"]);
         }
         if !entry.params.iter().any(|param| param.name == "config") {
@@ -475,6 +508,9 @@ impl<'a> AssertionReader<'a> {
         if TOOL_CALL_TYPES.contains(&entry.name) {
             self.set_declared_tools(at, &mut method);
         }
+        if entry.name == "moderation" {
+            self.read_moderation_provider(fields, &mut method);
+        }
         if let Some(EmbeddingModel { name, base_url }) = embedding
             && !method.params.contains_key("model_name")
         {
@@ -503,6 +539,32 @@ impl<'a> AssertionReader<'a> {
         params.extend(fields.get("config").map(|node| ("config".to_owned(), self.cx.json(node))));
         self.other_keys(fields, &mut params);
         CriterionKind::Check(catalogue::GradingMethod { entry, params })
+    }
+
+    /// The model of a moderation endpoint: `openai:moderation`, or `openai:moderation:MODEL`.
+    fn read_moderation_provider(&self, fields: &MappingReader<'_>, method: &mut catalogue::GradingMethod) {
+        let own = fields.get("provider").map(|node| {
+            let id = node.get("id").unwrap_or(node);
+            (self.cx.plain_text(id, "provider"), id.span)
+        });
+        let named = match &own {
+            Some((name, span)) => name.as_deref().map(|name| (name, *span)),
+            None => self.rules.moderation.as_deref().map(|name| (name, fields.start())),
+        };
+        let Some((name, span)) = named else { return };
+        match name.strip_prefix("openai:moderation") {
+            Some("") => {}
+            Some(rest) if rest.starts_with(':') => {
+                let model = format!("openai/{}", &rest[1..]);
+                method.params.insert("model_name".to_owned(), Json::from(model));
+            }
+            _ => {
+                let message = format!("`{name}` is no moderation endpoint that can be asked here");
+                self.cx.report(Diagnostic::error(Code::Unsupported, span, message).help(
+                    "write `openai:moderation:omni-moderation-latest`, or ask a judge with `llm-rubric`",
+                ));
+            }
+        }
     }
 
     /// What a response may call: the tools of the provider. Several providers must declare the same ones, since they
@@ -637,12 +699,27 @@ impl<'a> AssertionReader<'a> {
     }
 }
 
-/// The judge's prompts that assertions name, at any depth.
-fn collect_judge_prompts<'n>(node: &'n SourceNode, found: &mut Vec<&'n str>) {
-    found.extend(JUDGE_PROMPTS.iter().filter_map(|key| node.get(key)?.text()));
+/// The judge's prompts that assertions name, at any depth; `None` for an assertion that a judge answers with its usual
+/// prompt.
+fn collect_judge_prompts(node: &SourceNode, found: &mut Vec<Option<Json>>) {
+    let prompt = JUDGE_PROMPTS.iter().find_map(|key| node.get(key)).filter(|prompt| !prompt.is_null());
+    if prompt.is_some() || is_asked_of_judge(node) {
+        found.push(prompt.map(SourceNode::to_json));
+    }
     for key in ["assert", "assertions", "evaluators"] {
         let items = node.get(key).and_then(SourceNode::list).unwrap_or_default();
         items.iter().for_each(|item| collect_judge_prompts(item, found));
+    }
+}
+
+/// Whether an assertion is a question that the prompt of its rubric asks; recipes have prompts of their own.
+fn is_asked_of_judge(node: &SourceNode) -> bool {
+    match node.get("type").and_then(SourceNode::text) {
+        Some(written) => {
+            let kind = canonical_assertion_type(written.strip_prefix("not-").unwrap_or(written));
+            kind == CONVERSATION_RELEVANCE || RUBRIC_TYPES.contains(&kind.as_str())
+        }
+        None => node.text().is_some() || node.get("outcome").is_some() || node.get("score_ranges").is_some(),
     }
 }
 

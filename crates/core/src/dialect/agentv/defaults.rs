@@ -1,5 +1,7 @@
 //! What every test of a file starts from: its default test, options and settings.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json};
 
 use super::assertion::AssertionRules;
@@ -10,7 +12,7 @@ use super::{PassRule, SCORING_FUNCTION, TestRules, assert_nodes, report_ineffect
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
-use crate::dialect::{promptfoo, settings};
+use crate::dialect::{native, promptfoo, settings};
 use crate::source::{NodeEntry, NodeShape, SourceNode};
 use crate::suite::{Calls, Judge};
 
@@ -50,6 +52,8 @@ pub(super) struct AgentvTestDefaults<'a> {
     pub(super) is_project: bool,
     /// Code that computes the score of every test that has none of its own.
     pub(super) scoring: Option<SourceNode>,
+    /// Names under which the tests that were read so far store their outputs.
+    pub(super) stored_outputs: BTreeSet<String>,
 }
 
 impl<'a> AgentvTestDefaults<'a> {
@@ -75,6 +79,7 @@ impl<'a> AgentvTestDefaults<'a> {
             judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
             is_project: false,
             scoring: None,
+            stored_outputs: BTreeSet::new(),
         }
     }
 
@@ -180,10 +185,13 @@ impl<'a> AgentvTestDefaults<'a> {
             tool: self.rules,
             gates: pass.gates,
             embedding: self.grader.embedding.clone(),
+            moderation: self.grader.moderation.clone(),
             has_prompt: self.options.rubric_prompt.is_some(),
             tools: tools_of(&self.targets),
             factuality: self.options.factuality.clone(),
             scoring: None,
+            vars: Map::new(),
+            stored_outputs: self.stored_outputs.clone(),
         }
     }
 
@@ -266,6 +274,8 @@ pub(super) struct AgentvTestOptions {
     pub(super) transform: Option<String>,
     /// What each answer about facts is worth.
     pub(super) factuality: Map<String, Json>,
+    /// The name under which later tests use the output.
+    pub(super) store_output_as: Option<String>,
 }
 
 impl AgentvTestOptions {
@@ -291,15 +301,14 @@ impl AgentvTestOptions {
                 .any(if is_promptfoo { &["transform", "postprocess"] } else { &["transform"] })
                 .and_then(|node| cx.raw_text(node, "transform")),
             factuality: if is_promptfoo { fields.json_map("factuality") } else { Map::new() },
+            store_output_as: fields
+                .get("storeOutputAs")
+                .filter(|_| is_promptfoo)
+                .and_then(|node| native::read_output_name(cx, node, "storeOutputAs")),
         };
-        fields.refuses_with(
-            "storeOutputAs",
-            "promptfoo fills the answer into the tests after this one, so that it runs them one after the other; here \
-             every case is run, repeated and resumed without the others",
-            "write the answer into `vars` of those tests, or write the tests as one conversation",
-        );
         if !is_promptfoo {
             fields.refuses(&[
+                "storeOutputAs",
                 "factuality",
                 "postprocess",
                 "transformVars",
@@ -327,6 +336,7 @@ impl AgentvTestOptions {
             transform_vars: self.transform_vars.or_else(|| default.transform_vars.clone()),
             transform: self.transform.or_else(|| default.transform.clone()),
             factuality: if self.factuality.is_empty() { default.factuality.clone() } else { self.factuality },
+            store_output_as: self.store_output_as.or_else(|| default.store_output_as.clone()),
         }
     }
 }

@@ -9,7 +9,7 @@ mod promptfoo_types;
 mod target;
 mod workspace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -20,9 +20,12 @@ use conversation::expand_turns;
 use defaults::{AgentvTestDefaults, AgentvTestOptions, read_repeat_count};
 use newer_version::report_newer_version;
 pub(super) use prompt::AgentvPrompt;
-use prompt::{FilledPrompt, read_agentv_candidate, rewrite_old_variables, with_vars};
+use prompt::{
+    FilledPrompt, fill_inherited_assertions, fill_inherited_options, read_agentv_candidate,
+    rewrite_old_variables, with_vars,
+};
 pub(super) use promptfoo_types::REFUSED_TYPES;
-use target::{AgentvTarget, TRANSFORM, add_transform, read_agentv_targets};
+use target::{AgentvTarget, GraderSettings, TRANSFORM, add_transform, read_agentv_targets};
 use workspace::AgentvWorkspace;
 
 use super::context::Context;
@@ -32,7 +35,7 @@ use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, Suite};
+use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, OUTPUT_PREFIX, Suite};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
@@ -141,7 +144,7 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
     suite.name = fields.name("name");
     suite.description = fields.text("description");
     report_newer_version(&fields, rules);
-    let defaults = AgentvTestDefaults::read(&fields, rules);
+    let mut defaults = AgentvTestDefaults::read(&fields, rules);
     suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, SourceSpan> = BTreeMap::new();
     let node = fields.any(&["tests", "eval_cases", "evalcases"]);
@@ -154,12 +157,15 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
         tests.push(SourceNode { span: fields.start(), shape: NodeShape::Map(Vec::new()) });
     }
     for (at, test) in tests.iter().enumerate() {
+        let n_before = suite.cases.len();
         for test in expand_turns(cx, test, at, rules) {
             for (test, suffix) in with_vars(cx, &test, &defaults) {
                 let case = read_agentv_case(cx, &test, at, &suffix, &defaults, &mut names);
                 suite.cases.extend(case.into_iter().flatten());
             }
         }
+        let stored = suite.cases[n_before..].iter().filter_map(|case| case.store_output_as.clone());
+        defaults.stored_outputs.extend(stored);
     }
     if defaults.is_project {
         // Suites give them prompts and assertions.
@@ -274,7 +280,7 @@ fn read_agentv_case(
         .fields("options", "set of options")
         .map(|block| (AgentvTestOptions::read(&block, rules), block.finish()).0)
         .unwrap_or_default()
-        .or(&defaults.options);
+        .or(&fill_inherited_options(&fields, defaults));
     skip_defaults |= options.skips_defaults;
     let alone = own.is_empty() && (skip_defaults || defaults.assertions().next().is_none());
     let as_assertion = fields.any(&["criteria", "expected_outcome"]).filter(|_| alone);
@@ -294,14 +300,15 @@ fn read_agentv_case(
         prompt: options.rubric_prompt.as_deref().map(|prompt| fill_judge_prompt(prompt, &fields)),
         ..Draft::default()
     };
-    if !skip_defaults {
-        own.extend(defaults.assertions());
-    }
+    let inherited: Vec<&SourceNode> =
+        if skip_defaults { Vec::new() } else { defaults.assertions().collect() };
     // Every test has a copy of what all tests share.
-    let n_copied = own.iter().map(|node| node.n_text_bytes()).sum();
+    let n_copied = own.iter().chain(&inherited).map(|node| node.n_text_bytes()).sum();
     if !cx.spend_filled_bytes(n_copied, fields.start()) {
         return None;
     }
+    let inherited = fill_inherited_assertions(&fields, inherited, defaults);
+    own.extend(&inherited);
     let key = ["assert", "assertions", "evaluators"].into_iter().find(|text| fields.has(text));
     let spot = Spot::new(fields.start())
         .key("criteria", key.map_or_else(|| fields.start(), |text| fields.key_span(text)));
@@ -329,12 +336,14 @@ fn read_agentv_case(
         }
         None
     } else {
-        let embedding = options.grader.embedding.clone();
+        let GraderSettings { embedding, moderation, .. } = options.grader.clone();
         let mut rules = defaults.assertion_rules(pass);
         rules.embedding = embedding.or(rules.embedding);
+        rules.moderation = moderation.or(rules.moderation);
         rules.has_prompt = options.rubric_prompt.is_some();
         rules.tools = tools_of(&targets);
         rules.factuality = options.factuality.clone();
+        rules.vars = fields.json_map("vars");
         rules.scoring = scoring.map(|node| ScoringFunction { code: node.clone(), threshold: pass_threshold });
         read_agentv_rubric(cx, &own, (rules, pass), draft, spot)
     };
@@ -407,8 +416,9 @@ fn read_agentv_case(
         data: None,
         labels: BTreeMap::new(),
         repeat: own_repeat.or(options.repeat).unwrap_or(defaults.repeat),
+        store_output_as: options.store_output_as,
     };
-    Some(split_by_prompts(&case, targets, &asked, rules))
+    Some(split_by_prompts(&case, targets, &asked, defaults))
 }
 
 /// The tools that targets declare, once for each that does.
@@ -484,7 +494,7 @@ fn split_by_prompts(
     case: &Case,
     targets: Vec<AgentvTarget>,
     asked: &[FilledPrompt],
-    rules: TestRules,
+    defaults: &AgentvTestDefaults<'_>,
 ) -> Vec<Case> {
     let prompts_of = |target: &AgentvTarget| -> Vec<usize> {
         let is_asked = |prompt: &FilledPrompt| {
@@ -511,7 +521,7 @@ fn split_by_prompts(
             case.name = format!("{} [{}]", case.name, names.join(", "));
         }
         case.targets = targets.into_iter().map(|target| target.target).collect();
-        if rules == TestRules::Promptfoo && prompts.iter().any(|at| asked[*at].is_chat()) {
+        if defaults.rules == TestRules::Promptfoo && prompts.iter().any(|at| asked[*at].is_chat()) {
             pass_chat_as_json(&mut case.targets);
         }
         match prompts.as_slice() {
@@ -519,10 +529,14 @@ fn split_by_prompts(
             [only] => asked[*only].set(&mut case),
             several => case.matrix.prompts = several.iter().map(|at| asked[*at].in_matrix()).collect(),
         }
-        let Ok(()) = case.try_for_each_template(&mut |text| {
-            escape_rows(text);
+        let mut name = case.name.clone();
+        let Ok(()) = case.try_for_each_template(&mut |text: &mut String| {
+            settle_names(text, &defaults.stored_outputs);
             Ok::<(), Infallible>(())
         });
+        // The name of a case is known before there are outputs.
+        settle_names(&mut name, &BTreeSet::new());
+        case.name = name;
         case
     });
     cases.collect()
@@ -536,24 +550,41 @@ fn pass_chat_as_json(targets: &mut [CaseTarget]) {
     }
 }
 
-/// A suite's texts name the fields of rows. This dialect has none, so that `{{ row.x }}` is text.
-fn escape_rows(text: &mut String) {
-    if text.contains("{{") {
-        *text = template::escape_braces(text, |name| name.starts_with("row."));
+/// A suite's texts name the fields of rows and stored outputs. This dialect has no rows, so that `{{ row.x }}` is text,
+/// and names stored outputs like variables.
+fn settle_names(text: &mut String, outputs: &BTreeSet<String>) {
+    if !text.contains("{{") {
+        return;
+    }
+    *text = template::escape_braces(text, |name| name.starts_with("row.") || name.starts_with(OUTPUT_PREFIX));
+    if !outputs.is_empty() {
+        *text = template::replace(text, |name| {
+            let name = name.strip_prefix("vars.").unwrap_or(name);
+            outputs.contains(name).then(|| format!("{{{{ {OUTPUT_PREFIX}{name} }}}}"))
+        });
     }
 }
 
-fn escape_rows_of(criteria: &mut [Criterion]) {
+/// The same for texts of criteria; returns an output that a check looks for, which is made before a run.
+fn settle_names_of(criteria: &mut [Criterion], outputs: &BTreeSet<String>) -> Option<String> {
+    let mut refused = None;
     for criterion in criteria {
-        escape_rows(&mut criterion.description);
+        settle_names(&mut criterion.description, outputs);
         match &mut criterion.ask {
-            CriterionKind::Check(method) | CriterionKind::Recipe(method) => {
-                method.for_each_text(&mut escape_rows);
+            CriterionKind::Check(method) => method.for_each_text(&mut |text: &mut String| {
+                refused = refused.take().or_else(|| promptfoo::output_names(text, outputs).pop());
+                settle_names(text, &BTreeSet::new());
+            }),
+            CriterionKind::Recipe(method) => {
+                method.for_each_text(&mut |text: &mut String| settle_names(text, outputs));
             }
-            CriterionKind::Group(group) => escape_rows_of(&mut group.criteria),
+            CriterionKind::Group(group) => {
+                refused = settle_names_of(&mut group.criteria, outputs).or(refused);
+            }
             CriterionKind::Question(_) | CriterionKind::Tree(_) => {}
         }
     }
+    refused
 }
 
 fn read_agentv_rubric(
@@ -563,6 +594,7 @@ fn read_agentv_rubric(
     draft: Draft,
     spot: Spot,
 ) -> Option<(Arc<Rubric>, AssertionCriteria)> {
+    let outputs = rules.stored_outputs.clone();
     let mut asserted = assertions(cx, nodes, rules);
     (!asserted.criteria.is_empty()).then_some(())?;
     let mut draft = Draft {
@@ -571,8 +603,25 @@ fn read_agentv_rubric(
         prompt: asserted.prompt.take().or(draft.prompt),
         ..draft
     };
-    escape_rows_of(&mut draft.criteria);
-    draft.description.iter_mut().for_each(escape_rows);
+    if let Some(output) = settle_names_of(&mut draft.criteria, &outputs) {
+        let message = format!("a check cannot look for `{output}`, which is the output of another test");
+        cx.report(
+            Diagnostic::error(Code::Unsupported, spot.span, message)
+                .note("checks are made before a run")
+                .help(format!("use `javascript` or `python`, where it is `context.vars.{output}`")),
+        );
+    }
+    draft.description.iter_mut().for_each(|text| settle_names(text, &outputs));
+    if let Some(output) =
+        promptfoo::output_names(draft.prompt.as_deref().unwrap_or_default(), &outputs).first()
+    {
+        let message =
+            format!("the judge's prompt cannot use `{output}`, which is the output of another test");
+        cx.report(
+            Diagnostic::error(Code::Unsupported, spot.span, message)
+                .help("name it in the `value` of the assertion"),
+        );
+    }
     template::replace(draft.prompt.as_deref().unwrap_or_default(), |name| {
         if name.starts_with("row.") {
             let message = format!("the judge's prompt names `{name}`, and a test has no rows");

@@ -11,8 +11,9 @@ use crate::candidate::{Candidate, read_chat};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
+use crate::dialect::promptfoo::TestVariables;
 use crate::dialect::{native, promptfoo};
-use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode};
+use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
 use crate::suite::{Case, MatrixPrompt};
 use crate::template;
 
@@ -157,16 +158,15 @@ pub(super) fn with_vars(
                 if !cx.spend_filled_bytes(0, test.span) {
                     return None;
                 }
+                // An output that is stored under the name of a variable takes its place.
+                vars.retain(|name, _| !defaults.stored_outputs.contains(name));
+                refuse_outputs_in_variables(cx, &vars, defaults, test.span);
             }
             let mut test = test.clone();
             if let NodeShape::Map(entries) = &mut test.shape {
                 entries.retain(|entry| entry.key != "vars");
             }
-            if is_promptfoo {
-                promptfoo::fill_texts(cx, &mut test, &vars);
-            } else {
-                substitute(cx, &mut test, &vars);
-            }
+            fill_variables(cx, &mut test, &vars, defaults);
             if let NodeShape::Map(entries) = &mut test.shape {
                 let span = test.span;
                 let value = SourceNode::of_json(&Json::Object(vars), span);
@@ -175,6 +175,78 @@ pub(super) fn with_vars(
             Some((test, name))
         })
         .collect()
+}
+
+/// Assertions of the default test and of the file, with the variables of one test filled in.
+pub(super) fn fill_inherited_assertions(
+    fields: &MappingReader<'_>,
+    assertions: Vec<&SourceNode>,
+    defaults: &AgentvTestDefaults<'_>,
+) -> Vec<SourceNode> {
+    let vars = read_settled_variables(fields);
+    let fill = |assertion: &SourceNode| {
+        let mut assertion = assertion.clone();
+        fill_variables(fields.cx, &mut assertion, &vars, defaults);
+        assertion
+    };
+    assertions.into_iter().map(fill).collect()
+}
+
+/// Options of the default test whose texts around the prompt have the variables of one test filled in.
+pub(super) fn fill_inherited_options(
+    fields: &MappingReader<'_>,
+    defaults: &AgentvTestDefaults<'_>,
+) -> AgentvTestOptions {
+    let mut options = defaults.options.clone();
+    for text in [&mut options.prefix, &mut options.suffix].into_iter().flatten() {
+        let mut node = promptfoo::text_node(text.as_str(), fields.start());
+        fill_variables(fields.cx, &mut node, &read_settled_variables(fields), defaults);
+        *text = node.text().unwrap_or_default().to_owned();
+    }
+    options
+}
+
+/// The variables of a test as [`with_vars`] left them: `{{ env.X }}` in a value is filled in where the text is read.
+fn read_settled_variables(fields: &MappingReader<'_>) -> Map<String, Json> {
+    match fields.peek("vars").map(SourceNode::to_json) {
+        Some(Json::Object(vars)) => vars,
+        _ => Map::new(),
+    }
+}
+
+/// Fills in the variables of every text below `node`, as the tool of the file does.
+fn fill_variables(
+    cx: &Context<'_>,
+    node: &mut SourceNode,
+    values: &Map<String, Json>,
+    defaults: &AgentvTestDefaults<'_>,
+) {
+    match defaults.rules {
+        TestRules::Promptfoo => {
+            promptfoo::fill_texts(cx, node, TestVariables { values, outputs: &defaults.stored_outputs });
+        }
+        TestRules::Agentv => substitute(cx, node, values),
+    }
+}
+
+/// Values of variables are text when a run begins, so that no output can be in them.
+fn refuse_outputs_in_variables(
+    cx: &Context<'_>,
+    vars: &Map<String, Json>,
+    defaults: &AgentvTestDefaults<'_>,
+    test: SourceSpan,
+) {
+    for (variable, value) in vars {
+        for output in promptfoo::output_names(&value.to_string(), &defaults.stored_outputs) {
+            let message =
+                format!("the variable `{variable}` names `{output}`, which is the output of another test");
+            cx.report(
+                Diagnostic::error(Code::Unsupported, test, message)
+                    .note("variables are filled in before a run")
+                    .help("name the output in a prompt or in an assertion"),
+            );
+        }
+    }
 }
 
 /// Characters of a value that a name has room for.
@@ -356,8 +428,10 @@ pub(super) fn read_agentv_candidate(
     let asked = defaults.prompts.iter().filter(is_wanted);
     let asked: Vec<FilledPrompt> = asked
         .filter_map(|prompt| {
-            let text = filled_prompt(cx, prompt, &vars, (options, defaults.rules), fields)?;
-            Some(FilledPrompt { text, names: prompt.names.clone(), label: prompt.label.clone() })
+            let text = filled_prompt(cx, prompt, &vars, (options, defaults), fields)?;
+            let filled = FilledPrompt { text, names: prompt.names.clone(), label: prompt.label.clone() };
+            refuse_outputs_in_conversation(&filled, defaults, fields);
+            Some(filled)
         })
         .collect();
     let keys = ["input", "provider_output", "providerOutput", "output"];
@@ -379,18 +453,50 @@ fn filled_prompt(
     cx: &Context<'_>,
     prompt: &AgentvPrompt,
     vars: &Map<String, Json>,
-    (options, rules): (&AgentvTestOptions, TestRules),
+    (options, defaults): (&AgentvTestOptions, &AgentvTestDefaults<'_>),
     fields: &MappingReader<'_>,
 ) -> Option<String> {
+    let outputs = &defaults.stored_outputs;
     let text = if prompt.is_script {
+        if let Some(output) = outputs.first() {
+            let message = format!("this prompt is made before a run, so that it cannot use `{output}`");
+            cx.report(
+                Diagnostic::error(Code::Unsupported, cx.head(&prompt.node), message)
+                    .also(fields.start(), "a test after the one that stores this output")
+                    .help("write the prompt as a text, or give the test other `prompts`"),
+            );
+        }
         promptfoo::call_prompt_script(cx, &prompt.node, vars)
-    } else if rules == TestRules::Promptfoo {
+    } else if defaults.rules == TestRules::Promptfoo {
+        let vars = TestVariables { values: vars, outputs };
         promptfoo::fill_prompt(cx, &prompt.node, vars, fields.start())
     } else {
         fill_agentv_prompt(cx, prompt, vars, fields)?
     };
     let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
     Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
+}
+
+/// A conversation among several prompts is read from its JSON text in a run, which an output could break.
+fn refuse_outputs_in_conversation(
+    prompt: &FilledPrompt,
+    defaults: &AgentvTestDefaults<'_>,
+    fields: &MappingReader<'_>,
+) {
+    let names = promptfoo::output_names(&prompt.text, &defaults.stored_outputs);
+    if let Some(output) = names.first()
+        && 1 < defaults.prompts.len()
+        && prompt.is_chat()
+    {
+        let message = format!("a conversation among several prompts cannot use `{output}`");
+        fields.cx.report(
+            Diagnostic::error(Code::Unsupported, fields.start(), message)
+                .note("it is the output of another test")
+                .help(
+                    "give the test a file of its own with this prompt alone, or write the prompt as a text",
+                ),
+        );
+    }
 }
 
 fn fill_agentv_prompt(

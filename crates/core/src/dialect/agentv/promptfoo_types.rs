@@ -3,14 +3,17 @@
 /// Types of promptfoo that are not supported, each with what comes nearest.
 pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
     ("classifier", "it needs a classification model; ask a judge with `llm-rubric`"),
-    ("moderation", "it needs a vendor's moderation service; ask a judge with `llm-rubric`"),
-    ("guardrails", "it needs a vendor's guardrail service; ask a judge with `llm-rubric`"),
-    ("perplexity", "no log-probabilities are recorded"),
-    ("perplexity-score", "no log-probabilities are recorded"),
     ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
-    ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
+    (
+        "search-rubric",
+        "judges are asked without tools, and what a web search finds differs from run to run; give the judge the \
+         documents as `vars.context`, and ask it with `llm-rubric` or `context-faithfulness`",
+    ),
     ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
 ];
+
+/// Stands for any score above 0.
+pub(super) const LEAST_SCORE: f64 = 1e-6;
 
 /// The score from which an assertion of promptfoo holds, where it is not all or nothing and names no threshold.
 pub(super) const PROMPTFOO_MARKS: &[(&str, f64)] = &[
@@ -21,16 +24,18 @@ pub(super) const PROMPTFOO_MARKS: &[(&str, f64)] = &[
     ("meteor", 0.5),
     ("g-eval", 0.7),
     // Whatever the options say that an answer is worth, unless it is nothing.
-    ("factuality", 1e-6),
+    ("factuality", LEAST_SCORE),
     ("tool-call-f1", 1.0),
+    // Without a threshold it is only measured.
+    ("perplexity-score", 0.0),
     ("answer-relevance", 0.0),
     ("context-faithfulness", 0.0),
     ("context-recall", 0.0),
     ("context-relevance", 0.0),
     // Any score above 0 passes.
-    ("javascript", 1e-6),
-    ("python", 1e-6),
-    ("webhook", 1e-6),
+    ("javascript", LEAST_SCORE),
+    ("python", LEAST_SCORE),
+    ("webhook", LEAST_SCORE),
 ];
 
 /// Types that look for calls of the provider's tools.

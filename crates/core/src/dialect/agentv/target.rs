@@ -41,6 +41,8 @@ impl AgentvTarget {
 pub(super) struct GraderSettings {
     pub(super) judge: Judge,
     pub(super) embedding: Option<EmbeddingModel>,
+    /// The moderation endpoint, as promptfoo writes it.
+    pub(super) moderation: Option<String>,
 }
 
 impl GraderSettings {
@@ -55,6 +57,7 @@ impl GraderSettings {
         Self {
             judge: self.judge.or(&default.judge),
             embedding: self.embedding.or_else(|| default.embedding.clone()),
+            moderation: self.moderation.or_else(|| default.moderation.clone()),
         }
     }
 }
@@ -123,7 +126,9 @@ pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderS
         let text = text.and_then(|node| read_grader(cx, node)).unwrap_or_default();
         let embedding = node.get("embedding").and_then(|node| read_grader(cx, node));
         let embedding = embedding.and_then(GraderSettings::into_embedding);
-        return Some(GraderSettings { embedding, ..text });
+        let moderation =
+            node.get("moderation").and_then(|node| node.text().or_else(|| node.get("id")?.text()));
+        return Some(GraderSettings { embedding, moderation: moderation.map(str::to_owned), ..text });
     }
     let (id, inner) = match entries {
         [only] if !["id", "config"].contains(&only.key.as_str()) && only.value.map().is_some() => {
@@ -169,7 +174,7 @@ fn read_grader_file(cx: &Context<'_>, path: &str, node: &SourceNode) -> Option<G
 }
 
 fn grader_of_model(name: String) -> GraderSettings {
-    GraderSettings { judge: Judge { model: Some(name), ..Judge::default() }, embedding: None }
+    GraderSettings { judge: Judge { model: Some(name), ..Judge::default() }, ..GraderSettings::default() }
 }
 
 fn grader_of_target(target: &CaseTarget) -> GraderSettings {
@@ -186,7 +191,7 @@ fn grader_of_target(target: &CaseTarget) -> GraderSettings {
         timeout: number(&["timeout_seconds"]),
         ..Judge::default()
     };
-    GraderSettings { judge, embedding: None }
+    GraderSettings { judge, ..GraderSettings::default() }
 }
 
 /// What a model is called in warnings.

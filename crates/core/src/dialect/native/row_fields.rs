@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{Case, Unfilled, is_name};
+use crate::suite::{Case, OUTPUT_PREFIX, Unfilled, is_name};
 use crate::template;
 
 /// Every `{{ row.field }}` of an eval must be a field of every row, and nothing else stands between braces.
@@ -29,7 +29,8 @@ pub(super) fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case)
     let judged: BTreeSet<&str> = elsewhere.iter().map(|(name, _)| name.as_str()).collect();
     for (name, span) in unfilled.iter().filter(|(name, _)| !judged.contains(name.as_str())) {
         let message = format!("`{{{{ {name} }}}}` stays as it is here");
-        let note = "rows fill in what is graded, and what a judge is asked";
+        let what = if name.starts_with(OUTPUT_PREFIX) { "stored outputs" } else { "rows" };
+        let note = format!("{what} fill in what is graded, and what a judge is asked");
         cx.report(Diagnostic::warning(Code::NoEffect, *span, message).note(note));
     }
     let is_row = |it: &&(String, SourceSpan)| it.0.starts_with("row.");
@@ -68,8 +69,36 @@ pub(super) fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case)
                 diagnostic.replacement = None;
                 diagnostic
             }
-            too_long @ Unfilled::TooLong => diagnostic(too_long.to_string()),
+            other @ (Unfilled::TooLong | Unfilled::NoOutput(_)) => diagnostic(other.to_string()),
         });
+    }
+}
+
+/// Every `{{ outputs.NAME }}` of an eval must be stored by an eval before it. The name of a case is known before there
+/// are outputs.
+pub(super) fn check_stored_outputs(cx: &Context<'_>, node: &SourceNode, case: &Case, before: &[Case]) {
+    for_each_template_name(&case.name, &mut |name| {
+        if name.starts_with(OUTPUT_PREFIX) {
+            let span = node.get("name").map_or(node.span, |node| node.span);
+            let message = format!("`{name}` is not filled in here: names of cases are known before a run");
+            cx.report(Diagnostic::error(Code::Unsupported, span, message).note(as_text(&name)));
+        }
+    });
+    let used = case.used_outputs();
+    // Most files store nothing: with this, a file is not read through for each of its evals.
+    if used.is_empty() {
+        return;
+    }
+    let stored: BTreeSet<&str> = before.iter().filter_map(|case| case.store_output_as.as_deref()).collect();
+    for output in used.iter().filter(|output| !stored.contains(output.as_str())) {
+        let name = format!("{OUTPUT_PREFIX}{output}");
+        let span = place_of(node, &name).unwrap_or(node.span);
+        let message = format!("no eval before this one stores an output as `{output}`");
+        let mut diagnostic = Diagnostic::error(Code::MissingVariable, span, message)
+            .suggest(output, stored.iter().copied(), "stored outputs")
+            .note(as_text(&name));
+        diagnostic.replacement = None;
+        cx.report(diagnostic);
     }
 }
 
@@ -83,15 +112,17 @@ fn refuse_rows_in_checks(cx: &Context<'_>, node: &SourceNode) {
         }
         visit_texts(&entry.value, &mut |text, span| {
             for_each_template_name(text, &mut |name| {
-                if name.starts_with("row.") {
-                    let message =
-                        format!("`{name}` is not filled in here: a check is the same for every row");
-                    cx.report(
-                        Diagnostic::error(Code::Unsupported, span, message)
-                            .help("put it in `expected`, with which checks compare that name no value")
-                            .note(as_text(&name)),
-                    );
-                }
+                let why = match name.split_once('.').map(|(first, _)| first) {
+                    Some("row") => "a check is the same for every row",
+                    Some("outputs") => "a check is made before any output is there",
+                    _ => return,
+                };
+                let message = format!("`{name}` is not filled in here: {why}");
+                cx.report(
+                    Diagnostic::error(Code::Unsupported, span, message)
+                        .help("put it in `expected`, with which checks compare that name no value")
+                        .note(as_text(&name)),
+                );
             });
         });
     }
@@ -117,7 +148,7 @@ fn templates(
             for_each_template_name(text, &mut |name| {
                 if is_filled {
                     filled.push((name, span));
-                } else if name.starts_with("row.") {
+                } else if name.starts_with("row.") || name.starts_with(OUTPUT_PREFIX) {
                     unfilled.push((name, span));
                 }
             });

@@ -6,12 +6,15 @@ mod render;
 mod test_files;
 
 pub(super) use prompt_files::read_promptfoo_prompts;
-pub(super) use render::{call_prompt_script, fill_prompt, fill_texts, settle_variables};
+pub(super) use render::{
+    TestVariables, call_prompt_script, fill_prompt, fill_texts, output_names, settle_variables,
+};
 pub(super) use test_files::{read_test_nodes, read_variable_values, read_variables};
 
 use super::agentv::{self, TestRules};
 use super::context::Context;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::redact::is_secret_variable;
 use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
 use crate::suite::Suite;
 
@@ -116,6 +119,7 @@ pub(super) fn read_promptfoo_suite(cx: &Context<'_>, node: &SourceNode) -> Suite
     let mut node = node.clone();
     let root = node.clone();
     resolve_references(cx, &mut node, &root, 0);
+    take_variables(cx, &mut node);
     expand_scenarios(cx, &mut node);
     agentv::read_suite_by_rules(cx, &node, TestRules::Promptfoo)
 }
@@ -138,6 +142,29 @@ fn find_red_team(node: &SourceNode) -> Option<SourceSpan> {
         }
     }
     entries.iter().find_map(|entry| visit(&entry.value))
+}
+
+/// The variables under `env`, which come before those of the environment.
+fn take_variables(cx: &Context<'_>, node: &mut SourceNode) {
+    let NodeShape::Map(entries) = &mut node.shape else { return };
+    let Some(at) = entries.iter().position(|entry| entry.key == "env" && entry.value.map().is_some()) else {
+        return;
+    };
+    let env = entries.remove(at);
+    for variable in env.value.map().unwrap_or_default() {
+        if is_secret_variable(&variable.key) {
+            let message =
+                format!("`{}` has no effect here: keys are not read from the files of a suite", variable.key);
+            cx.report(
+                Diagnostic::warning(Code::NoEffect, variable.key_span, message)
+                    .help("set it as a variable of the environment"),
+            );
+        } else if !variable.value.is_null()
+            && let Some(value) = cx.scalar_text(&variable.value, &variable.key)
+        {
+            cx.set_own_variable(&variable.key, value);
+        }
+    }
 }
 
 /// References that lead to each other end here.

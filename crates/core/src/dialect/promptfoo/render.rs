@@ -1,5 +1,6 @@
 //! Texts with variables, as promptfoo fills them in: names, and what else Nunjucks allows between braces.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -38,12 +39,33 @@ enum MissingName {
 /// What stands for `{{ env.X }}` while the rest is rendered.
 const HELD: [char; 2] = ['\u{e000}', '\u{e001}'];
 
+/// The variables of a test, and the names of outputs that tests before it store. Those are known only in a run: they are
+/// in no value, and their names stay.
+#[derive(Clone, Copy)]
+pub(in crate::dialect) struct TestVariables<'v> {
+    pub(in crate::dialect) values: &'v Map<String, Json>,
+    pub(in crate::dialect) outputs: &'v BTreeSet<String>,
+}
+
 /// Fills in the variables of every text of a test.
-pub(in crate::dialect) fn fill_texts(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>) {
+pub(in crate::dialect) fn fill_texts(cx: &Context<'_>, node: &mut SourceNode, vars: TestVariables<'_>) {
     fill_node(cx, node, vars, MissingName::Text);
 }
 
-fn fill_node(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>, missing: MissingName) {
+/// Stored outputs that a text names between braces.
+pub(in crate::dialect) fn output_names(text: &str, outputs: &BTreeSet<String>) -> Vec<String> {
+    let mut names = Vec::new();
+    if !outputs.is_empty() {
+        template::replace(text, |name| {
+            let name = name.strip_prefix("vars.").unwrap_or(name);
+            names.extend(outputs.contains(name).then(|| name.to_owned()));
+            None
+        });
+    }
+    names
+}
+
+fn fill_node(cx: &Context<'_>, node: &mut SourceNode, vars: TestVariables<'_>, missing: MissingName) {
     let span = cx.head(node);
     match &mut node.shape {
         NodeShape::Scalar(scalar) => {
@@ -63,7 +85,7 @@ fn fill_node(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>, 
 fn render_text(
     cx: &Context<'_>,
     text: &str,
-    vars: &Map<String, Json>,
+    TestVariables { values: vars, outputs }: TestVariables<'_>,
     (missing, span): (MissingName, SourceSpan),
 ) -> Option<String> {
     if !text.contains("{{") && !text.contains("{%") && !text.contains("{#") {
@@ -75,14 +97,29 @@ fn render_text(
                 return None;
             }
             let value = find_value(vars, name).map(|value| escape_value(&variable_text(value)));
-            value.or_else(|| (missing == MissingName::Empty).then(String::new))
+            let is_output = || outputs.contains(name.strip_prefix("vars.").unwrap_or(name));
+            value.or_else(|| (missing == MissingName::Empty && !is_output()).then(String::new))
         }));
     }
     let (held, names) = hold_environment(text);
     let held = replace_filters(&held);
     let mut values = vars.clone();
     // A text that cannot be rendered names nothing, and the rendering says why.
-    for name in undeclared_names(&held).unwrap_or_default() {
+    let names_asked = undeclared_names(&held).unwrap_or_default();
+    let is_asked =
+        |output: &&String| names_asked.contains(*output) || held.contains(&format!("vars.{output}"));
+    if let Some(output) = outputs.iter().find(is_asked) {
+        let message = format!(
+            "conditions, loops and filters cannot use `{output}`, which is the output of another test"
+        );
+        cx.report(
+            Diagnostic::error(Code::Unsupported, span, message)
+                .note("they are evaluated before a run")
+                .help(format!("name it alone, as `{{{{ {output} }}}}`")),
+        );
+        return None;
+    }
+    for name in names_asked {
         values.entry(name).or_insert_with(|| Json::String(String::new()));
     }
     values.insert("vars".to_owned(), Json::Object(vars.clone()));
@@ -107,11 +144,12 @@ fn render_text(
 pub(in crate::dialect) fn fill_prompt(
     cx: &Context<'_>,
     prompt: &SourceNode,
-    vars: &Map<String, Json>,
+    vars: TestVariables<'_>,
     test: SourceSpan,
 ) -> String {
     let mut names = Vec::new();
-    for_each_text(prompt, &mut |text| names.extend(find_missing_names(text, vars)));
+    for_each_text(prompt, &mut |text| names.extend(find_missing_names(text, vars.values)));
+    names.retain(|name| !vars.outputs.contains(name.strip_prefix("vars.").unwrap_or(name)));
     for name in names {
         if name == "_conversation" {
             cx.report(

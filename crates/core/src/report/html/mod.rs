@@ -29,6 +29,7 @@ use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::summaries::tenth;
+use crate::suite::fill_for_reader;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -199,7 +200,7 @@ impl HtmlPageContext<'_> {
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache && result.spend.cost != Some(Usd::default()), "took": agent_took(result),
             "rubric": result.rubric.short(),
-            "path": path::draw(rubric, &verdict.path),
+            "path": path::draw(rubric, &verdict.path, result.material.row.as_ref()),
             "rows": self.rows(result, &quotes), "task": task, "parts": parts,
         })
     }
@@ -220,17 +221,18 @@ impl HtmlPageContext<'_> {
         let most = (self.room / 3 / result.grades.len().max(1)).max(240);
         let row = |id: &str| {
             let question = find_rubric_question(rubric, id);
+            let filled = |text: &str| fill_for_reader(text, result.material.row.as_ref());
             let (title, description) = match &question {
                 Some(it) => match it.node {
-                    Some(node) => (node.ask.as_str(), ""),
-                    None => (it.criterion.title(), it.criterion.description.as_str()),
+                    Some(node) => (filled(&node.ask), String::new()),
+                    None => (it.criterion.title().to_owned(), filled(&it.criterion.description)),
                 },
-                None => (id, ""),
+                None => (id.to_owned(), String::new()),
             };
             let own = (0..result.grades.len()).filter(|&index| result.grades[index].criterion == id);
             let grades = own.map(|own| self.grade(result, own, quotes, most));
             json!({
-                "title": clip_to_bytes(title, 400), "description": clip_to_bytes(description, 600.min(most)),
+                "title": clip_to_bytes(&title, 400), "description": clip_to_bytes(&description, 600.min(most)),
                 "tags": question.filter(|question| question.node.is_none()).map(|question| tags(question.criterion)),
                 "grades": grades.collect::<Vec<_>>(),
             })

@@ -6,6 +6,7 @@ use super::text::clip_to_bytes;
 use crate::chart::escape_xml;
 use crate::grade::TreePathStep;
 use crate::rubric::{AnswerTarget, Criterion, CriterionKind, Graph, Leaf, Question, Rubric, TreeNode};
+use crate::suite::{DataRow, fill_for_reader};
 
 /// How much is shown of the ways that were not taken.
 const FAINT_DEPTH: usize = 3;
@@ -14,8 +15,9 @@ const MOST_FAINT: usize = 24;
 /// No path that a person reads is longer.
 const MOST_STEPS: usize = 100;
 
-/// Every tree of a rubric with the answers it got, or the answers alone where the rubric is not known.
-pub(super) fn draw(rubric: Option<&Rubric>, path: &[TreePathStep]) -> String {
+/// Every tree of a rubric with the answers it got, or the answers alone where the rubric is not known. The row fills
+/// `{{ row.field }}` in the questions.
+pub(super) fn draw(rubric: Option<&Rubric>, path: &[TreePathStep], row: Option<&DataRow>) -> String {
     let trees = rubric.map(trees).unwrap_or_default();
     if trees.is_empty() {
         return if path.is_empty() { String::new() } else { answers_alone(path) };
@@ -27,7 +29,7 @@ pub(super) fn draw(rubric: Option<&Rubric>, path: &[TreePathStep]) -> String {
         } else {
             format!("<h4>{}</h4>", escape_clipped_text(criterion.title()))
         };
-        title + &Flow { criterion, graph, path, left: MOST_FAINT }.draw()
+        title + &Flow { criterion, graph, path, row, left: MOST_FAINT }.draw()
     };
     trees.into_iter().map(flow).collect()
 }
@@ -66,6 +68,7 @@ struct Flow<'a> {
     criterion: &'a Criterion,
     graph: &'a Graph,
     path: &'a [TreePathStep],
+    row: Option<&'a DataRow>,
     left: usize,
 }
 
@@ -80,7 +83,7 @@ impl<'a> Flow<'a> {
             let _ = write!(
                 out,
                 "<li class=\"{class}\"><div class=\"ask\">{}</div><ul class=\"ways\">",
-                escape_clipped_text(&node.ask)
+                self.render_question(node)
             );
             let mut next = None;
             for (label, target) in node.answers.targets() {
@@ -117,6 +120,10 @@ impl<'a> Flow<'a> {
         self.graph.position(id).map(|index| &self.graph.nodes[index])
     }
 
+    fn render_question(&self, node: &TreeNode) -> String {
+        escape_clipped_text(&fill_for_reader(&node.ask, self.row))
+    }
+
     fn answer(&self, node: &TreeNode) -> Option<&'a str> {
         let id = Question { criterion: self.criterion, node: Some(node) }.id();
         self.path.iter().find(|path| path.node == id).map(|tree_path_step| tree_path_step.answer.as_str())
@@ -134,7 +141,7 @@ impl<'a> Flow<'a> {
     }
 
     fn below(&mut self, node: &TreeNode, depth: usize) -> String {
-        let ask = format!("<span>{}</span>", escape_clipped_text(&node.ask));
+        let ask = format!("<span>{}</span>", self.render_question(node));
         if depth <= 1 {
             return ask + " …";
         }

@@ -298,17 +298,17 @@ fn a_text_and_a_tree_are_two_rows_and_trials_are_one_case() {
 
 #[test]
 fn huge_candidates_make_a_page_that_opens() {
-    let long = "\"<long> ".repeat(500_000);
+    let long = "\"<long> ".repeat(100_000);
     let text = format!("{long}the end");
     let step = || TraceStep {
-        results: vec![ToolResult { text: "x".repeat(50_000), ..Default::default() }],
+        results: vec![ToolResult { text: "x".repeat(10_000), ..Default::default() }],
         ..TraceStep::default()
     };
     let steps: Vec<TraceStep> = (0..500).map(|_| step()).collect();
     let material = JudgeInput {
         task: long.clone(),
         context: vec![long.clone(), long.clone()],
-        diff: Some("+a\n".repeat(1_000_000)),
+        diff: Some("+a\n".repeat(300_000)),
         response: Some(text.clone()),
         trace: Some(Trace { steps, ..Trace::default() }),
         requirements: vec![long.clone()],
@@ -330,7 +330,7 @@ fn many_cases_share_the_room_there_is() {
         let reason = Reason::new(&"why ".repeat(600));
         result(vec![Grade { reason, ..grade("a", 1.0, &json!([])) }], material)
     };
-    let html = render_html_report(&run(criteria(&["a"]), (0..1000).map(|_| one()).collect()));
+    let html = render_html_report(&run(criteria(&["a"]), (0..400).map(|_| one()).collect()));
     assert!(html.len() < 2 * ROOM, "{}", html.len());
 }
 
@@ -340,7 +340,23 @@ fn walked(answers: Json) -> String {
         "yes": { "ask": "Tested?", "yes": { "score": 1 }, "no": { "score": 0.5, "reason": "hope" } } } });
     let mut result = result(vec![grade("root", 1.0, &json!([]))], JudgeInput::default());
     result.verdict.path = serde_json::from_value(answers).unwrap();
-    path::draw(parse_run_rubrics(&run(rubric, Vec::new())).get(&version("r")), &result.verdict.path)
+    path::draw(parse_run_rubrics(&run(rubric, Vec::new())).get(&version("r")), &result.verdict.path, None)
+}
+
+#[test]
+fn questions_of_a_case_have_the_values_of_its_row() {
+    let row = json!({ "unit": "<km>" }).as_object().cloned();
+    let material = || JudgeInput { row: row.clone(), response: Some("3".into()), ..JudgeInput::default() };
+    let unit = json!({ "criteria": [{ "name": "a", "description": "It is in {{ row.unit }}." }] });
+    let html = render_html_report(&run(unit, vec![result(vec![grade("a", 1.0, &json!([]))], material())]));
+    assert!(html.contains("It is in &lt;km&gt;.") && !html.contains("{{ row.unit }}"), "{html}");
+    let tree =
+        json!({ "tree": { "ask": "Is it in {{ row.unit }}?", "no": { "score": 0 }, "yes": { "score": 1 } } });
+    let mut result = result(vec![grade("root", 1.0, &json!([]))], material());
+    result.verdict.path = serde_json::from_value(json!([{ "node": "root", "answer": "yes" }])).unwrap();
+    let html = render_html_report(&run(tree, vec![result]));
+    assert_eq!(html.matches("Is it in &lt;km&gt;?").count(), 2, "{html}");
+    assert!(!html.contains("{{ row.unit }}"), "{html}");
 }
 
 #[test]
@@ -357,7 +373,8 @@ fn a_path_stands_out_from_the_ways_not_taken() {
     assert_eq!(half.matches("class=\"taken\"").count(), 1);
     assert!(half.contains("no answer, so the path ends here"), "{half}");
     let steps = json!([{ "node": "root", "answer": "yes", "score": 1.0 }]);
-    let alone = path::draw(None, &serde_json::from_value::<Vec<crate::grade::TreePathStep>>(steps).unwrap());
+    let steps = serde_json::from_value::<Vec<crate::grade::TreePathStep>>(steps).unwrap();
+    let alone = path::draw(None, &steps, None);
     assert!(alone.contains("root") && alone.contains("1.00") && !alone.contains("faint"), "{alone}");
 }
 

@@ -1,4 +1,4 @@
-//! What a month will have cost at its end.
+//! Projected month-end spend.
 
 use super::traffic_forecast::ahead;
 use crate::money::Month;
@@ -10,7 +10,7 @@ const DAY: i64 = 86_400_000_000;
 /// Days that are looked back on: four weeks, so that each day of the week counts alike.
 const BACK: i64 = 28;
 
-/// Four times in five the month ends within the interval.
+/// The projection has an 80 % interval.
 const ALPHA: f64 = 0.2;
 
 /// What was paid on a day of UTC.

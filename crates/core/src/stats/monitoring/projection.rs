@@ -1,4 +1,4 @@
-//! How a month would go if a monitor's dial stood elsewhere: how many are judged, and how sure the mean would be.
+//! A month with another sample rate of a monitor: how many traces are judged, and how wide the interval of the mean is.
 
 use super::traffic::TrafficSums;
 use super::traffic_forecast::{Ahead, ahead};
@@ -7,7 +7,7 @@ use crate::stats::basics::special::two_sided_z;
 /// Days of a month.
 const MONTH: f64 = 30.0;
 
-/// Four times in five the month ends within the interval.
+/// The projection has an 80 % interval.
 const ALPHA: f64 = 0.2;
 
 /// A stratum as it was seen, and the probability with which its traces would be judged.

@@ -89,7 +89,7 @@ impl AssertionReader<'_> {
 }
 
 /// Checks that hold or do not hold.
-const YES_OR_NO: [&str; 20] = [
+const YES_OR_NO: [&str; 23] = [
     "equals",
     "contains",
     "icontains",
@@ -110,6 +110,9 @@ const YES_OR_NO: [&str; 20] = [
     "latency",
     "cost",
     "word-count",
+    "perplexity",
+    "guardrails",
+    "moderation",
 ];
 
 fn is_yes_or_no(criterion: &Criterion) -> bool {
