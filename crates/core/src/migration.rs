@@ -318,7 +318,7 @@ impl<'a> CaseComparison<'a> {
         let part = self.find_part(criterion);
         if let CriterionKind::Check(method) = &criterion.ask
             && let Ok(CompiledCheck::Local(check)) = CompiledCheck::compile(method)
-            && check.embedding_model().is_none()
+            && !check.needs_service()
         {
             let finding = check.run(&CheckSubject::from_material(self.material));
             // Without this score, the mean of the others is not the score of the test.
@@ -399,7 +399,7 @@ fn wants_contrary(criterion: &Criterion) -> bool {
 /// Whether a program or an expression decides it.
 fn is_code(criterion: &Criterion) -> bool {
     let CriterionKind::Check(method) = &criterion.ask else { return false };
-    ["javascript", "python", "webhook"].contains(&method.entry.name)
+    ["javascript", "python"].contains(&method.entry.name)
 }
 
 /// What the code of a `not-` assertion returned. promptfoo turns a yes or no, and keeps a number as it is: only whether

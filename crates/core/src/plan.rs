@@ -504,6 +504,15 @@ evals:
         let needed: Vec<Option<&str>> =
             units.iter().map(|unit| unit.needed_outputs.first().map(|needed| needed.unit.as_str())).collect();
         assert_eq!(needed, [None, Some("a"), Some("b")]);
+        // Also if the target of an earlier one is the same.
+        let text = "
+evals:
+  - {name: a, targets: [{id: echo, label: x}], prompt: x, store_output_as: it, rubric: A.}
+  - {name: b, targets: [{id: echo, label: z}], prompt: x, store_output_as: it, rubric: A.}
+  - {name: c, targets: [{id: echo, label: x}], prompt: '{{ outputs.it }}', rubric: A.}
+";
+        let units = plan_suite(&suite(text), &CaseSelection::default()).unwrap().units;
+        assert_eq!(units[2].needed_outputs[0].unit, units[1].name);
     }
 
     #[test]

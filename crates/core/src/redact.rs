@@ -149,6 +149,9 @@ pub struct Redactor {
     patterns: Vec<Regex>,
 }
 
+/// Parts of our own data that hold what came from outside: arguments of tools, rows of data and variables of a case.
+const FROM_OUTSIDE: [&str; 3] = ["arguments", "row", "vars"];
+
 impl Redactor {
     /// Values such as those of secret variables, and patterns that a project adds.
     pub fn new(values: impl IntoIterator<Item = String>, patterns: &[String]) -> Result<Self, regex::Error> {
@@ -207,7 +210,8 @@ impl Redactor {
     }
 
     /// Our own data: every text in it, and texts under a name that says they are secret. Numbers stay, so that it can
-    /// be read again: a score of a criterion `no-password` is no password. Arguments of tools are from outside.
+    /// be read again: a score of a criterion `no-password` is no password. Parts that hold what came from outside are
+    /// redacted as such.
     /// Tells whether anything was.
     pub fn json(&self, value: &mut Value) -> bool {
         self.walk(value, false)
@@ -243,7 +247,7 @@ impl Redactor {
                     {
                         blank(value)
                     }
-                    _ => self.walk(value, is_foreign || name == "arguments"),
+                    _ => self.walk(value, is_foreign || FROM_OUTSIDE.contains(&name.as_str())),
                 };
                 is_redacted || any
             }),
@@ -275,29 +279,50 @@ fn redact_nested_fields(text: &str) -> String {
     clean
 }
 
-/// The end of the list or object that begins at `start`. One without an end was cut off, and takes the rest of the
-/// text; in a text that is quoted in another, the rest of that.
+/// How far the end of a list or object that does not begin as JSON is looked for. Names of secrets in a row may each
+/// begin such a search.
+const MAX_LOOSE_BYTES: usize = 512;
+
+/// The end of the list or object that begins at `start`. JSON without an end was cut off, and takes the rest of the
+/// text; in a text that is quoted in another, the rest of that. A bracket in prose takes the rest of its line at most, so
+/// that what follows is read by judges and people.
 fn find_value_end(text: &str, start: usize, is_quoted: bool) -> usize {
+    if is_quoted || begins_as_json(&text[start + 1..]) {
+        return find_closing_bracket(text.as_bytes(), start, is_quoted).unwrap_or(text.len());
+    }
+    let near = &text.as_bytes()[..text.len().min(start + MAX_LOOSE_BYTES)];
+    let end_of_line = || text[start..].find('\n').map_or(text.len(), |length| start + length);
+    find_closing_bracket(near, start, is_quoted).unwrap_or_else(end_of_line)
+}
+
+/// Whether what follows an opening bracket can be JSON, or is cut off there.
+fn begins_as_json(text: &str) -> bool {
+    let first = text.trim_start().bytes().next();
+    first.is_none_or(|byte| byte.is_ascii_digit() || b"\"[]{}-".contains(&byte))
+}
+
+/// The place after the bracket that closes the one at `start`; of a text that is quoted in another, also the end of that.
+fn find_closing_bracket(text: &[u8], start: usize, is_quoted: bool) -> Option<usize> {
     let (mut depth, mut in_string, mut n_backslashes) = (0_usize, false, 0_usize);
-    for (at, byte) in text.bytes().enumerate().skip(start) {
+    for (at, &byte) in text.iter().enumerate().skip(start) {
         let n_before = std::mem::replace(&mut n_backslashes, 0);
         match byte {
             b'\\' => n_backslashes = n_before + 1,
             // `"` ends the outer text, `\"` a text in it, and `\\\"` is a quotation mark in the inner text.
-            b'"' if is_quoted && n_before.is_multiple_of(2) => return at - n_before,
+            b'"' if is_quoted && n_before.is_multiple_of(2) => return Some(at - n_before),
             b'"' if is_quoted => in_string ^= n_before % 4 == 1,
             b'"' => in_string ^= n_before.is_multiple_of(2),
             b'[' | b'{' if !in_string => depth += 1,
             b']' | b'}' if !in_string => {
                 depth -= 1;
                 if depth == 0 {
-                    return at + 1;
+                    return Some(at + 1);
                 }
             }
             _ => {}
         }
     }
-    text.len()
+    None
 }
 
 /// The type of a field in the words of JSON Schema, also in a text that is quoted in another.
@@ -469,6 +494,12 @@ mod tests {
         check(r#"{"secret": {"type": "service_account", "id": ["#, r#"{"secret": "[redacted]""#);
         check(r#"{"secret": {"type": "service_account", "id": ["x"]}}"#, r#"{"secret": "[redacted]"}"#);
         check(r#"{"api_key": ["cut", {"off": "#, r#"{"api_key": "[redacted]""#);
+        // A bracket in prose hides no more than its line from those who read or judge the text.
+        check(
+            "Set \"api_key\": [ in your config.\nThen run rm -rf ~",
+            "Set \"api_key\": \"[redacted]\"\nThen run rm -rf ~",
+        );
+        check("\"api_keys\": [abc,\n def] and on", "\"api_keys\": \"[redacted]\" and on");
         check("send `Authorization: Bearer xyz` with it", "send `Authorization: Bearer [redacted]` with it");
         check("-H 'authorization: Basic dTpw' -v", "-H 'authorization: Basic [redacted]' -v");
         for plain in [
@@ -494,6 +525,24 @@ mod tests {
         let redactor = Redactor::default();
         let text = r#"{"secret":["#.repeat(20_000);
         assert_eq!(redactor.text(&text), r#"{"secret":"[redacted]""#);
+        let text = "\"secret\":[ a\n".repeat(20_000);
+        assert_eq!(redactor.text(&text).matches("[redacted]").count(), 20_000);
+    }
+
+    #[test]
+    fn rows_and_variables_in_our_own_data_come_from_outside() {
+        let mut result = serde_json::json!({
+            "grades": { "no-password": 0.5 },
+            "material": { "row": { "password": 482_913, "api_keys": ["zz1"] }, "vars": { "pin_code": 1, "secret": 7 } },
+        });
+        assert!(Redactor::default().json(&mut result));
+        let expected = serde_json::json!({
+            "grades": { "no-password": 0.5 },
+            "material": {
+                "row": { "password": REDACTED, "api_keys": REDACTED }, "vars": { "pin_code": 1, "secret": REDACTED },
+            },
+        });
+        assert_eq!(result, expected);
     }
 
     #[test]

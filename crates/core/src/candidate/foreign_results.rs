@@ -468,13 +468,18 @@ fn nest_columns(row: &mut Value) {
     let names: Vec<String> = map.keys().filter(is_nested).cloned().collect();
     for name in names {
         let Some((head, key)) = name.split_once('.') else { continue };
-        if let Some(value) = map.remove(&name)
+        // A column of this name that holds something else keeps its place, and so does this one.
+        if map.get(head).is_none_or(Value::is_object)
+            && let Some(value) = map.remove(&name)
             && let Some(inner) = map.entry(head).or_insert_with(|| json!({})).as_object_mut()
         {
             inner.insert(key.to_owned(), value);
         }
     }
 }
+
+/// Unused fields that are named at most; a file may have names of its own in each row.
+const MAX_UNUSED: usize = 100;
 
 /// What of a record is kept, and under which name.
 const RECORD_PARTS: [(&str, RecordField); 11] = [
@@ -494,7 +499,7 @@ const RECORD_PARTS: [(&str, RecordField); 11] = [
 /// Rows without scores, by the names that `jurist grade` knows; `None` if the first has neither a task nor an answer.
 fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
     let mut results = ForeignResults::new(None);
-    let mut ids = HashSet::new();
+    let (mut ids, mut unused) = (HashSet::new(), HashSet::new());
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
         let fields = RecordFields::read(value);
         let parts = [RecordField::Task, RecordField::Response, RecordField::Trace];
@@ -503,9 +508,14 @@ fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
         }
         let id = choose_id(fields.non_null_value(RecordField::Id), at, &mut ids);
         let mut record = Map::from_iter([("id".to_owned(), Value::from(id))]);
+        let response = fields.response();
+        // Several responses are none; which of them is meant is not known.
+        let several = response.is_err().then(|| fields.name(RecordField::Response)).flatten();
         for (name, field) in RECORD_PARTS {
             let value = match field {
-                RecordField::Response => fields.response().ok().flatten().filter(|value| !value.is_null()),
+                RecordField::Response => {
+                    response.as_ref().ok().copied().flatten().filter(|value| !value.is_null())
+                }
                 _ => fields.non_null_value(field),
             };
             // A list of references has a name that says that each of them is right.
@@ -516,8 +526,8 @@ fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
             }));
         }
         results.records.push(Value::Object(record));
-        for name in fields.unknown {
-            if !results.unused.iter().any(|unused| unused == name) {
+        for name in fields.unknown.iter().copied().chain(several) {
+            if unused.len() < MAX_UNUSED && unused.insert(name) {
                 results.unused.push(name.to_owned());
             }
         }
@@ -697,7 +707,7 @@ impl ScoreShape {
                 named
                     .map(|(name, part)| ForeignScore {
                         name: name.to_owned(),
-                        value: find_first(part, score).and_then(read_score),
+                        value: find_first(part, scores_of(part, score)).and_then(read_score),
                         reason: part[*reason].as_str().map(str::to_owned),
                     })
                     .collect()
@@ -720,6 +730,12 @@ impl ScoreShape {
             }
         }
     }
+}
+
+/// Where the score of a part is. Of a part with an error only its first path counts: that it did not succeed is then no
+/// score of 0.
+fn scores_of<'p>(part: &Value, paths: &'p [&'p str]) -> &'p [&'p str] {
+    if part["error"].is_null() { paths } else { &paths[..paths.len().min(1)] }
 }
 
 /// One score, or one for each key where Inspect's scorer returned a mapping.
@@ -791,8 +807,34 @@ mod tests {
             let error = read_foreign_results(vec![value]).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
-        // What is no result of the tool may have any version.
-        assert!(check_result_version(&[json!({ "version": 9 })], "DeepEval").is_ok());
+        // Results of another tool may have any version, also under a name that promptfoo has for its own.
+        let deepeval = json!({ "version": 9, "testCases": [{
+            "name": "a", "input": "q", "actualOutput": "o", "metricsData": [{ "name": "m", "score": 1.0 }],
+        }] });
+        assert_eq!(read_foreign_results(vec![deepeval]).unwrap().tool, Some("DeepEval"));
+    }
+
+    #[test]
+    fn a_metric_that_crashed_has_no_score() {
+        let metric =
+            |error: Value| json!({ "name": "Faithfulness", "score": null, "success": false, "error": error });
+        let read = |error: Value| {
+            let case =
+                json!({ "name": "a", "input": "q", "actualOutput": "o", "metricsData": [metric(error)] });
+            read_foreign_results(vec![json!({ "testCases": [case] })]).unwrap()
+        };
+        let crashed = read(json!("Timeout"));
+        assert_eq!((crashed.grades.len(), crashed.left_out), (0, vec!["Faithfulness".to_owned()]));
+        assert_eq!(read(Value::Null).grades[0]["value"], 0.0);
+    }
+
+    #[test]
+    fn several_responses_and_columns_without_a_place_are_named() {
+        let results = read_foreign_results(vec![json!({ "input": "q", "sampled": ["a", "b"] })]).unwrap();
+        assert_eq!((results.records[0].get("response"), results.unused), (None, vec!["sampled".to_owned()]));
+        let mut row = json!({ "feedback": [], "feedback.correct": 1 });
+        nest_columns(&mut row);
+        assert_eq!(row, json!({ "feedback": [], "feedback.correct": 1 }));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::limits::TAGS_BETWEEN_STOP_CHECKS;
 use super::{CheckFinding, CheckSubject, text_of_output};
 
 #[derive(Debug)]
@@ -82,9 +83,6 @@ impl HtmlCheck {
     }
 }
 
-/// Tags after which the check looks whether it was stopped.
-const TAGS_BETWEEN_LOOKS: usize = 4096;
-
 /// The elements that are open, and how many of each name there are. With the counts, a text of many tags takes time by
 /// its length: the stack is searched only for names that are in it.
 #[derive(Default)]
@@ -135,8 +133,9 @@ fn read_page(text: &str, is_stopped: &dyn Fn() -> bool) -> Result<(), &'static s
     let (mut open, mut end, mut has_body, mut is_known, mut words_outside) =
         (OpenElements::default(), 0, false, false, false);
     for (n_tags, tag) in TAG.captures_iter(text).enumerate() {
-        if n_tags.is_multiple_of(TAGS_BETWEEN_LOOKS) && is_stopped() {
-            return Err("the check was stopped");
+        if n_tags.is_multiple_of(TAGS_BETWEEN_STOP_CHECKS) && is_stopped() {
+            // The caller says that it was stopped.
+            return Ok(());
         }
         let all = tag.get(0).expect("the whole match");
         // What a script or a style holds is not looked into.

@@ -32,6 +32,9 @@ pub(super) const LARGE_PATTERN: usize = 64 << 10;
 /// Bytes of a text times the texts that are searched for in it, or times places at which JSON may begin.
 pub(super) const MAX_SEARCHED_BYTES: usize = 4_000_000_000;
 
+/// Tags of XML or HTML that are read before the check looks whether it was stopped: less than a millisecond of work.
+pub(super) const TAGS_BETWEEN_STOP_CHECKS: usize = 4096;
+
 /// Tool calls times the calls that they are compared with.
 pub(super) const MAX_CALL_PAIRS: usize = 1_000_000;
 

@@ -238,6 +238,11 @@ impl Check {
         if let CheckKind::Provider(check) = &self.kind { check.text_to_moderate(subject) } else { None }
     }
 
+    /// Whether it needs more than the candidate: embeddings, a moderation service, or what a provider reported.
+    pub fn needs_service(&self) -> bool {
+        matches!(self.kind, CheckKind::Similarity(_) | CheckKind::Provider(_))
+    }
+
     /// Whether it needs the log-probabilities of the answer's tokens.
     pub fn needs_log_probabilities(&self) -> bool {
         matches!(&self.kind, CheckKind::Provider(check) if check.needs_log_probabilities())

@@ -11,6 +11,9 @@ const MODERATION_MODEL: &str = "openai/omni-moderation-latest";
 const NO_LOG_PROBABILITIES: &str = "the log-probabilities of the answer's tokens are not known: Jurist asks models for \
     them that are called by OpenAI's chat protocol and executed in the run, and programs may answer with `logProbs`";
 
+const BAD_LOG_PROBABILITIES: &str =
+    "the log-probabilities of the answer's tokens are above 0 or too low to be real";
+
 const NO_GUARDRAILS: &str = "no guardrails were reported: content filters of Azure OpenAI are read, and programs may \
     answer with `guardrails: {flagged, reason}`";
 
@@ -72,8 +75,9 @@ impl ProviderCheck {
     pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         match self {
             Self::Perplexity { most } => {
-                let Some(perplexity) = find_perplexity(subject) else {
-                    return CheckFinding::without_score(NO_LOG_PROBABILITIES);
+                let perplexity = match find_perplexity(subject) {
+                    Ok(perplexity) => perplexity,
+                    Err(why) => return CheckFinding::without_score(why),
                 };
                 let wanted = most.map(|most| format!(", at most {most} wanted")).unwrap_or_default();
                 let passed = most.is_none_or(|most| perplexity <= most);
@@ -81,8 +85,9 @@ impl ProviderCheck {
                     .with("perplexity", perplexity)
             }
             Self::PerplexityScore { least } => {
-                let Some(perplexity) = find_perplexity(subject) else {
-                    return CheckFinding::without_score(NO_LOG_PROBABILITIES);
+                let perplexity = match find_perplexity(subject) {
+                    Ok(perplexity) => perplexity,
+                    Err(why) => return CheckFinding::without_score(why),
                 };
                 let score = 1.0 / (1.0 + perplexity);
                 let passed = least.is_none_or(|least| least <= score + 1e-9);
@@ -116,10 +121,12 @@ impl ProviderCheck {
     }
 }
 
-/// The inverse of the geometric mean of the tokens' probabilities.
-fn find_perplexity(subject: &CheckSubject<'_>) -> Option<f64> {
-    let perplexity = (-subject.measurements.mean_log_probability?).exp();
-    Some(perplexity).filter(|perplexity| perplexity.is_finite())
+/// The inverse of the geometric mean of the tokens' probabilities, or why there is none.
+fn find_perplexity(subject: &CheckSubject<'_>) -> Result<f64, &'static str> {
+    let mean = subject.measurements.mean_log_probability.ok_or(NO_LOG_PROBABILITIES)?;
+    let perplexity = (-mean).exp();
+    // A probability is above 0 and at most 1.
+    if mean <= 0.0 && perplexity.is_finite() { Ok(perplexity) } else { Err(BAD_LOG_PROBABILITIES) }
 }
 
 #[cfg(test)]
@@ -148,6 +155,18 @@ mod tests {
         ] {
             let found = run(name, &params, &subject).score.unwrap();
             assert!((found - score).abs() < 1e-9, "{name} {params}: {found}");
+        }
+    }
+
+    #[test]
+    fn log_probabilities_that_cannot_be_are_no_score() {
+        for mean in [5.0, -800.0, f64::NAN] {
+            let measurements = Measurements { mean_log_probability: Some(mean), ..Measurements::default() };
+            let material = JudgeInput { measurements, ..JudgeInput::default() };
+            for name in ["perplexity", "perplexity-score"] {
+                let finding = run(name, &json!({}), &CheckSubject::from_material(&material));
+                assert_eq!((finding.score, finding.comment.as_str()), (None, BAD_LOG_PROBABILITIES));
+            }
         }
     }
 

@@ -73,7 +73,8 @@ fn xml_takes_memory_and_time_by_its_length_alone() {
 
 #[test]
 fn html_takes_time_by_its_length_alone() {
-    let n = 5_000;
+    // If each closing tag searched all open elements, this would take minutes.
+    let n = 100_000;
     for output in [
         format!("{}{}", "<a>".repeat(n), "</b>".repeat(n)),
         format!("{}{}", "<html>".repeat(n), "</b>".repeat(n)),

@@ -1,6 +1,6 @@
 //! Checks on XML: whether a text is one element, well-formed, or holds one.
 
-use super::limits::{MAX_SEARCHED_BYTES, over_limit};
+use super::limits::{MAX_SEARCHED_BYTES, TAGS_BETWEEN_STOP_CHECKS, over_limit};
 use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 
 #[derive(Debug)]
@@ -16,9 +16,6 @@ const MAX_PLACES: usize = 1000;
 
 /// Elements that may be open at a time. Documents that people and programs write have a few dozen.
 const MAX_DEPTH: usize = 1000;
-
-/// Tags after which the check looks whether it was stopped.
-const TAGS_BETWEEN_LOOKS: usize = 4096;
 
 pub(super) fn compile_xml_check(anywhere: bool, params: &Params<'_>) -> Result<XmlCheck, BadCheck> {
     let required = match params.get("value").and_then(|value| value.get("requiredElements")) {
@@ -214,7 +211,7 @@ impl XmlReader<'_> {
     /// Counts a tag, and fails if the check was stopped, which it tests once in some thousand tags.
     fn count_tag(&mut self) -> Result<(), XmlFault> {
         self.n_tags += 1;
-        let stopped = if self.n_tags.is_multiple_of(TAGS_BETWEEN_LOOKS) {
+        let stopped = if self.n_tags.is_multiple_of(TAGS_BETWEEN_STOP_CHECKS) {
             self.subject.finding_if_stopped()
         } else {
             None
@@ -349,7 +346,7 @@ mod tests {
     #[test]
     fn a_check_of_many_tags_can_be_stopped() {
         let stop = std::sync::atomic::AtomicBool::new(true);
-        let text = json!(format!("<a>{}</a>", "<b/>".repeat(2 * TAGS_BETWEEN_LOOKS)));
+        let text = json!(format!("<a>{}</a>", "<b/>".repeat(2 * TAGS_BETWEEN_STOP_CHECKS)));
         for name in ["is-xml", "contains-xml"] {
             let check = Check::new(name, &json!({})).unwrap();
             let subject = CheckSubject::from_outputs(&text, None);

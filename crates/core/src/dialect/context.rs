@@ -96,6 +96,12 @@ pub enum ReadError {
 /// thousand tests.
 const MAX_FILLED_BYTES: usize = 256 << 20;
 
+/// A variable that the suite sets itself.
+struct OwnVariable {
+    value: String,
+    is_used: bool,
+}
+
 /// Reading under way: the surroundings, every file opened so far, everything found so far.
 pub(super) struct Context<'a> {
     pub(super) world: &'a ProjectEnvironment<'a>,
@@ -107,7 +113,7 @@ pub(super) struct Context<'a> {
     /// Variables of the environment that were filled in, except in the settings of the project.
     filled: RefCell<BTreeSet<String>>,
     /// Variables that the suite sets itself, before those of the environment.
-    own_variables: RefCell<BTreeMap<String, String>>,
+    own_variables: RefCell<BTreeMap<String, OwnVariable>>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
     #[cfg(test)]
     pub(super) asked: RefCell<RequestedKeys>,
@@ -313,13 +319,21 @@ impl<'a> Context<'a> {
 
     /// Sets a variable that `{{ env.X }}` names in this suite.
     pub(super) fn set_own_variable(&self, name: &str, value: String) {
-        self.own_variables.borrow_mut().insert(name.to_owned(), value);
+        self.own_variables.borrow_mut().insert(name.to_owned(), OwnVariable { value, is_used: false });
+    }
+
+    /// Whether a text was filled in with a variable that the file itself sets.
+    pub(super) fn uses_own_variable(&self, name: &str) -> bool {
+        self.own_variables.borrow().get(name).is_some_and(|variable| variable.is_used)
     }
 
     fn own_variable(&self, name: &str, span: SourceSpan) -> Option<String> {
         let is_of_settings = self.path_of(span.file).ends_with(SETTINGS_FILE);
-        let value = self.own_variables.borrow().get(name).filter(|_| !is_of_settings).cloned()?;
-        (!is_secret_variable(name) && !is_secret_value(name, &value)).then_some(value)
+        let mut variables = self.own_variables.borrow_mut();
+        let variable = variables.get_mut(name).filter(|_| !is_of_settings)?;
+        variable.is_used = true;
+        Some(variable.value.clone())
+            .filter(|value| !is_secret_variable(name) && !is_secret_value(name, value))
     }
 
     /// Like [`Self::expand`], for a text that leads to a file.
@@ -348,7 +362,8 @@ impl<'a> Context<'a> {
             if let Some(own) = self.own_variable(name, span) {
                 return Some(own);
             }
-            let found = (self.world.variable)(name);
+            let own = || self.own_variables.borrow().get(name).map(|variable| variable.value.clone());
+            let found = own().filter(|_| !is_of_settings).or_else(|| (self.world.variable)(name));
             if !is_of_settings && found.as_ref().is_some_and(|value| is_secret_value(name, value)) {
                 refuse("holds an address with a password");
                 return None;

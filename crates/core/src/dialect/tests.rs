@@ -363,6 +363,60 @@ fn variables_that_a_file_sets_are_filled_in_where_it_is_only_shown() {
     assert!(shown.contains("Ada {{ env.OTHER }}"), "{shown}");
 }
 
+#[test]
+fn variables_that_no_text_names_have_no_effect() {
+    let text = format!(
+        "{PROMPTFOO_HEAD}env: {{OPENAI_BASE_URL: 'http://localhost:8000/v1', DB: 'postgres://u:pw@h/x'}}\ntests: [{{assert: [{{type: contains, value: '{{{{ env.DB }}}}'}}]}}]"
+    );
+    let loaded = load_text(&text);
+    let messages: Vec<&str> =
+        loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    let [password, unused] = messages.as_slice() else { panic!("{messages:?}") };
+    assert!(password.starts_with("`DB` holds an address with a password"), "{password}");
+    assert!(unused.starts_with("`OPENAI_BASE_URL` has no effect here"), "{unused}");
+}
+
+#[test]
+fn a_perplexity_without_a_threshold_passes_also_under_not() {
+    let text = format!(
+        "{PROMPTFOO_HEAD}tests: [{{assert: [{{type: not-perplexity}}, {{type: not-perplexity-score}}, {{type: not-perplexity, threshold: 3}}]}}]"
+    );
+    let suite = load_text(&text).suite.unwrap();
+    let criteria = suite.cases[0].rubric.criteria.iter();
+    let gates: Vec<_> = criteria
+        .map(|criterion| (criterion.polarity == crate::rubric::Polarity::Plain, criterion.threshold))
+        .collect();
+    assert_eq!(gates[..2], [(true, Some(0.0)), (true, Some(0.0))]);
+    assert!(!gates[2].0);
+}
+
+#[test]
+fn the_prompt_of_an_assertion_has_the_variables_of_the_test() {
+    let prompts = |other: &str| {
+        load_text(&format!(
+            "{PROMPTFOO_HEAD}tests: [{{vars: {{country: Peru}}, assert: [{{type: llm-rubric, value: a}}, {{type: llm-rubric, value: b, rubricPrompt: 'On {{{{ country }}}}{other}: {{{{ output }}}}'}}]}}]"
+        ))
+    };
+    let suite = prompts("").suite.unwrap();
+    assert_eq!(suite.cases[0].rubric.criteria[1].description, "On Peru: [output]\n\nb");
+    let unknown = prompts(" {{ town }}");
+    let message = unknown.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).next();
+    assert!(message.is_some_and(|message| message.starts_with("the prompt names `town`")), "{message:?}");
+    assert!(unknown.suite.is_none());
+}
+
+#[test]
+fn an_output_takes_the_place_of_a_variable_in_other_variables() {
+    let text = format!(
+        "{PROMPTFOO_HEAD}defaultTest: {{vars: {{poem: '', ask: 'Continue: {{{{ poem }}}}'}}}}\ntests:\n  - {{options: {{storeOutputAs: poem}}, assert: [{{type: contains, value: x}}]}}\n  - {{assert: [{{type: contains, value: '{{{{ ask }}}}'}}]}}"
+    );
+    let loaded = load_text(&text);
+    let messages: Vec<&str> =
+        loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert!(messages.iter().any(|message| message.contains("`poem`")), "{messages:?}");
+    assert!(loaded.suite.is_none());
+}
+
 /// Loads a test of promptfoo whose value a script makes.
 fn load_value_of_script(call: &dyn Fn(&ScriptCall<'_>) -> ScriptAnswer) -> LoadedSuite {
     let text = format!("{PROMPTFOO_HEAD}tests: [{{assert: [{{type: equals, value: 'file://v.py:make'}}]}}]");
@@ -388,9 +442,17 @@ fn a_script_makes_the_value_of_an_assertion_unless_it_needs_the_answer() {
     let crate::rubric::CriterionKind::Check(method) = &made.cases[0].rubric.criteria[0].ask else { panic!() };
     assert_eq!(method.params["value"], "hello");
     let by_answer = load_value_of_script(&|call| ScriptAnswer::Value(call.arguments[0].clone()));
+    let by_length = load_value_of_script(&|call| {
+        ScriptAnswer::Value(Json::from(call.arguments[0].as_str().map(|answer| 40 < answer.len())))
+    });
     let verdict = load_value_of_script(&|_| ScriptAnswer::Value(Json::Bool(true)));
     let refused = load_value_of_script(&refuse_scripts);
-    for (loaded, code) in [(by_answer, "unsupported"), (verdict, "bad-value"), (refused, "unsupported")] {
+    for (loaded, code) in [
+        (by_answer, "unsupported"),
+        (by_length, "unsupported"),
+        (verdict, "bad-value"),
+        (refused, "unsupported"),
+    ] {
         let codes: Vec<&str> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
         assert_eq!(codes, [code]);
         assert!(loaded.suite.is_none());

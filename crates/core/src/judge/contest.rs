@@ -7,6 +7,7 @@ use super::prompt::{JudgePromptError, JudgeQuestion, Prompter, row_json_text};
 use super::reply::{JudgeReply, JudgeReplyError};
 use super::reply_schema::ReplySchema;
 use crate::candidate::JudgeInput;
+use crate::suite::names_stored_output;
 
 /// Candidates that did the same task: two for a pairwise comparison, more to select the best.
 #[derive(Debug, Clone)]
@@ -41,7 +42,8 @@ impl Contest<'_> {
 
     /// Asks which one is best by what `criterion` says. Of two, neither may be.
     ///
-    /// Candidates of one task have the same row, so that the first one's fills `{{ row.field }}` in the criterion.
+    /// Candidates of one task have the same row of data, so that the first one's fills `{{ row.field }}` in the
+    /// criterion. Their stored outputs may differ, and then the criterion cannot name one.
     pub fn round(&self, criterion: &str, order: Vec<usize>, seed: u64) -> Result<Round, JudgePromptError> {
         let common = self.candidates.first().map(|judge_input| (*judge_input).clone()).unwrap_or_default();
         let common = JudgeInput { response: None, trace: None, diff: None, ..common };
@@ -61,6 +63,12 @@ impl Contest<'_> {
             .collect();
         if order.len() == 2 {
             labels.push(TIE.to_owned());
+        }
+        let is_same_row = self.candidates.iter().all(|judge_input| judge_input.row == common.row);
+        if !is_same_row && names_stored_output(criterion) {
+            return Err(JudgePromptError::new(
+                "the candidates were made with different stored outputs, so that the criterion cannot name one",
+            ));
         }
         let criterion = prompter.fill_row_fields(criterion)?;
         let context = json!({ "candidates": shown, "criterion": criterion, "labels": labels });

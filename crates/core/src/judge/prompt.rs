@@ -52,6 +52,12 @@ pub struct JudgeQuestion {
 #[error("the judge's prompt cannot be made: {0}")]
 pub struct JudgePromptError(String);
 
+impl JudgePromptError {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
 const SYSTEM: &str = include_str!("templates/system.txt");
 const MATERIAL: &str = include_str!("templates/material.txt");
 

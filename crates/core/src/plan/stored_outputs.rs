@@ -35,7 +35,7 @@ pub(super) fn link_stored_outputs(units: &mut [PlanUnit]) -> Result<(), NoPlan> 
     if units.iter().all(|unit| unit.cell.template().store_output_as.is_none()) {
         return Ok(());
     }
-    let mut producers: HashMap<String, Vec<OutputProducer>> = HashMap::new();
+    let mut stored: HashMap<String, StoredOutput> = HashMap::new();
     let mut start = 0;
     while start < units.len() {
         // Units of one case stand next to each other and share the case.
@@ -44,63 +44,79 @@ pub(super) fn link_stored_outputs(units: &mut [PlanUnit]) -> Result<(), NoPlan> 
         let end = start + of_case.count();
         let used = units[start].cell.template().used_outputs();
         for unit in &mut units[start..end] {
-            let needed: Result<Vec<NeededOutput>, NoPlan> =
-                used.iter().map(|name| find_producer(unit, name, &producers)).collect();
+            let needed: Result<Vec<NeededOutput>, NoPlan> = used
+                .iter()
+                .map(|name| {
+                    stored.get(name).map_or_else(
+                        || Err(NoPlan::OutputNotStored { case: unit.name.clone(), output: name.clone() }),
+                        |output| output.find_producer(unit, name),
+                    )
+                })
+                .collect();
             unit.needed_outputs = needed?;
         }
         if let Some(name) = units[start].cell.template().store_output_as.clone() {
-            let of_case = units[start..end].iter().map(|unit| OutputProducer::new(unit, start));
-            producers.entry(name).or_default().extend(of_case);
+            // The last case that stores an output counts, as it would if they ran one after the other.
+            stored.insert(name, StoredOutput::new(&units[start..end]));
         }
         start = end;
     }
     Ok(())
 }
 
-/// A unit that stores its output.
+/// The units of the case that stores an output, by their row. A case has many rows and few units for each of them.
+struct StoredOutput {
+    by_row: HashMap<Option<String>, Vec<OutputProducer>>,
+}
+
 struct OutputProducer {
     unit: String,
-    /// Place of the first unit of its case.
-    case: usize,
-    axes: [Option<String>; 5],
+    axes: [Option<String>; 4],
 }
 
-impl OutputProducer {
-    fn new(unit: &PlanUnit, case: usize) -> Self {
-        Self { unit: unit.name.clone(), case, axes: axes_of(unit) }
-    }
+/// Prompt, target, judge model and trial of a unit.
+fn axes_of(unit: &PlanUnit) -> [Option<String>; 4] {
+    let [_, prompt, target, model] = unit.cell.axes();
+    [prompt, target, model, unit.trial_if_repeated().map(|trial| trial.to_string())]
 }
 
-/// Row, prompt, target, judge model and trial of a unit.
-fn axes_of(unit: &PlanUnit) -> [Option<String>; 5] {
-    let [row, prompt, target, model] = unit.cell.axes();
-    [row, prompt, target, model, unit.trial_if_repeated().map(|trial| trial.to_string())]
+fn row_of(unit: &PlanUnit) -> Option<String> {
+    let [row, ..] = unit.cell.axes();
+    row
 }
 
-/// The unit of the last case before it that stores the output: for each axis the unit with the same place on it, if
-/// there is one.
-fn find_producer(
-    unit: &PlanUnit,
-    name: &str,
-    producers: &HashMap<String, Vec<OutputProducer>>,
-) -> Result<NeededOutput, NoPlan> {
-    let mut found: Vec<&OutputProducer> = producers.get(name).into_iter().flatten().collect();
-    for (axis, own) in axes_of(unit).iter().enumerate() {
-        let is_same =
-            |producer: &&OutputProducer| producer.axes[axis].is_none() || producer.axes[axis] == *own;
-        if found.iter().any(is_same) {
-            found.retain(is_same);
+impl StoredOutput {
+    fn new(units: &[PlanUnit]) -> Self {
+        let mut by_row: HashMap<Option<String>, Vec<OutputProducer>> = HashMap::new();
+        for unit in units {
+            let producer = OutputProducer { unit: unit.name.clone(), axes: axes_of(unit) };
+            by_row.entry(row_of(unit)).or_default().push(producer);
         }
+        Self { by_row }
     }
-    let Some(last) = found.last().map(|producer| producer.case) else {
-        return Err(NoPlan::OutputNotStored { case: unit.name.clone(), output: name.to_owned() });
-    };
-    found.retain(|producer| producer.case == last);
-    match found.as_slice() {
-        [only] => Ok(NeededOutput { name: name.to_owned(), unit: only.unit.clone() }),
-        several => {
-            let producers = several.iter().take(5).map(|producer| format!("`{}`", producer.unit)).collect();
-            Err(NoPlan::SeveralOutputs { case: unit.name.clone(), output: name.to_owned(), producers })
+
+    /// For each axis the unit with the same place on it, if there is one.
+    fn find_producer(&self, unit: &PlanUnit, name: &str) -> Result<NeededOutput, NoPlan> {
+        let of_row = [row_of(unit), None].into_iter().find_map(|row| self.by_row.get(&row));
+        let mut found: Vec<&OutputProducer> = match of_row {
+            Some(of_row) => of_row.iter().collect(),
+            None => self.by_row.values().flatten().collect(),
+        };
+        for (axis, own) in axes_of(unit).iter().enumerate() {
+            let is_same =
+                |producer: &&OutputProducer| producer.axes[axis].is_none() || producer.axes[axis] == *own;
+            if found.iter().any(is_same) {
+                found.retain(is_same);
+            }
+        }
+        match found.as_slice() {
+            [only] => Ok(NeededOutput { name: name.to_owned(), unit: only.unit.clone() }),
+            _ => {
+                let mut producers: Vec<&str> = found.iter().map(|producer| producer.unit.as_str()).collect();
+                producers.sort_unstable();
+                let producers = producers.iter().take(5).map(|unit| format!("`{unit}`")).collect();
+                Err(NoPlan::SeveralOutputs { case: unit.name.clone(), output: name.to_owned(), producers })
+            }
         }
     }
 }

@@ -47,6 +47,7 @@ use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, Value, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
@@ -310,12 +311,25 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     // If all criteria have the same answer, one line names them all.
     let lines: Vec<String> = match grades.first() {
         Some((_, first)) if grades.iter().all(|(_, said)| said == first) => {
-            let names: Vec<&str> = grades.iter().map(|(id, _)| id.as_ref()).collect();
-            vec![format!("{}: {first}", names.join(", "))]
+            vec![format!("{}: {first}", join_names(grades.iter().map(|(id, _)| id.as_ref())))]
         }
         _ => grades.iter().map(|(id, said)| format!("{id}: {said}")).collect(),
     };
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
+}
+
+/// Criteria that are named in one line.
+const MAX_NAMES: usize = 10;
+
+/// The names, each once: all judges of a panel grade the same criterion.
+fn join_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut distinct: Vec<&str> = Vec::new();
+    let mut known = HashSet::new();
+    distinct.extend(names.filter(|name| known.insert(*name)));
+    match distinct.len().saturating_sub(MAX_NAMES) {
+        0 => distinct.join(", "),
+        more => format!("{} and {more} more", distinct[..MAX_NAMES].join(", ")),
+    }
 }
 
 /// The worth of an answer; an answer on its author's scale comes first, as in `4 (0.75)`. Yes and no have no scale, and

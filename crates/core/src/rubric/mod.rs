@@ -24,6 +24,7 @@ pub use faults::{RubricFault, RubricProblem};
 pub use lint::{Advice, lint};
 pub use scale::{Choice, Display, OffScale, RANGES_TOP, Range, Scale, Value};
 pub use template::VARIABLES;
+pub(crate) use template::find_prompt_fault;
 pub use tree::{AnswerTarget, Graph, GraphFault, Leaf, NodeAnswers, ROOT, TreeNode, child_id};
 pub use version::{RubricEdit, RubricHash, canonical_tree, criterion_tree, diff_rubrics, graph_tree};
 

@@ -27,7 +27,7 @@ pub const VARIABLES: [&str; 19] = [
 ];
 
 /// What is wrong with a prompt, if anything.
-pub(super) fn find_prompt_fault(text: &str) -> Option<String> {
+pub(crate) fn find_prompt_fault(text: &str) -> Option<String> {
     let mut unknown = match undeclared_names(text) {
         Ok(names) => names,
         Err(why) => return Some(why),

@@ -34,7 +34,7 @@ pub use row_template::{
 };
 pub use schedule::{BadSchedule, check_schedule, next_time, schedule_names};
 pub use show_condition::{AnswerCondition, AnswerTest, ShowCondition};
-pub use stored_output::{OUTPUT_PREFIX, is_output_name, row_variables};
+pub use stored_output::{OUTPUT_PREFIX, is_output_name, names_stored_output, row_variables};
 pub use workspace::{SetupProgram, Workspace};
 
 use crate::candidate::Candidate;

@@ -51,6 +51,13 @@ impl Case {
     }
 }
 
+/// Whether a text has the name of a stored output between braces.
+pub fn names_stored_output(text: &str) -> bool {
+    let mut names = BTreeSet::new();
+    collect_output_names(text, &mut names);
+    !names.is_empty()
+}
+
 fn collect_output_names(text: &str, names: &mut BTreeSet<String>) {
     template::replace(text, |name| {
         names.extend(name.strip_prefix(OUTPUT_PREFIX).map(str::to_owned));

@@ -118,6 +118,9 @@ const CONTEXT_TRANSFORM: &str = "contextTransform";
 /// Types that compare an answer with its context.
 const CONTEXT_TYPES: [&str; 3] = ["context-faithfulness", "context-recall", "context-relevance"];
 
+/// Types whose answer is the perplexity of the tokens.
+const PERPLEXITY_TYPES: [&str; 2] = ["perplexity", "perplexity-score"];
+
 /// A question about a conversation, which has no text of its own.
 const CONVERSATION_RELEVANCE: &str = "conversation-relevance";
 
@@ -126,6 +129,10 @@ const JUDGE_PROMPTS: &[&str] = &["prompt", "rubricPrompt"];
 
 /// Types whose `value` is a rubric.
 const RUBRIC_TYPES: [&str; 5] = ["llm-rubric", "agent-rubric", "rubrics", "rubric", "llm-grader"];
+
+fn has_threshold(kind: &CriterionKind) -> bool {
+    matches!(kind, CriterionKind::Check(method) if method.params.contains_key("threshold"))
+}
 
 pub(super) fn assertions(
     cx: &Context<'_>,
@@ -391,6 +398,12 @@ impl<'a> AssertionReader<'a> {
         let is_plain_set = matches!(criterion.ask, CriterionKind::Group(_)) && own.is_none();
         criterion.required = !is_plain_set;
         if is_plain_set {
+            return;
+        }
+        // Without a threshold promptfoo passes every perplexity, also under `not-`.
+        if PERPLEXITY_TYPES.contains(&kind) && !has_threshold(&criterion.ask) {
+            criterion.polarity = Polarity::Plain;
+            criterion.threshold = Some(0.0);
             return;
         }
         let usual = PROMPTFOO_MARKS.iter().find(|(name, _)| *name == kind).map(|(_, mark)| *mark);

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use assertion::{AssertionCriteria, AssertionRules, ScoringFunction, assertions};
 use conversation::expand_turns;
@@ -297,7 +297,10 @@ fn read_agentv_case(
     };
     let draft = Draft {
         description: guidance.filter(|_| as_assertion.is_none()),
-        prompt: options.rubric_prompt.as_deref().map(|prompt| fill_judge_prompt(prompt, &fields)),
+        prompt: options
+            .rubric_prompt
+            .as_deref()
+            .map(|prompt| fill_judge_prompt(cx, prompt, &fields.json_map("vars"), fields.start())),
         ..Draft::default()
     };
     let inherited: Vec<&SourceNode> =
@@ -431,12 +434,11 @@ fn tools_of(targets: &[AgentvTarget]) -> Vec<Json> {
 }
 
 /// The judge's prompt with the variables of the test; what else it names is the judge's to fill in.
-fn fill_judge_prompt(prompt: &str, fields: &MappingReader<'_>) -> String {
-    let vars = fields.json_map("vars");
-    if !fields.cx.spend_filled_bytes(prompt.len(), fields.start()) {
+fn fill_judge_prompt(cx: &Context<'_>, prompt: &str, vars: &Map<String, Json>, span: SourceSpan) -> String {
+    if !cx.spend_filled_bytes(prompt.len(), span) {
         return String::new();
     }
-    fields.cx.fill_names(prompt, fields.start(), |name| {
+    cx.fill_names(prompt, span, |name| {
         let value = vars.get(name).filter(|_| !VARIABLES.contains(&name))?;
         Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     })

@@ -154,12 +154,12 @@ pub(super) fn with_vars(
                 return None;
             }
             if is_promptfoo {
+                // An output that is stored under the name of a variable takes its place, also in other variables.
+                vars.retain(|name, _| !defaults.stored_outputs.contains(name));
                 vars = promptfoo::settle_variables(cx, vars, transform_of(test, defaults), test.span);
                 if !cx.spend_filled_bytes(0, test.span) {
                     return None;
                 }
-                // An output that is stored under the name of a variable takes its place.
-                vars.retain(|name, _| !defaults.stored_outputs.contains(name));
                 refuse_outputs_in_variables(cx, &vars, defaults, test.span);
             }
             let mut test = test.clone();
@@ -430,10 +430,12 @@ pub(super) fn read_agentv_candidate(
         .filter_map(|prompt| {
             let text = filled_prompt(cx, prompt, &vars, (options, defaults), fields)?;
             let filled = FilledPrompt { text, names: prompt.names.clone(), label: prompt.label.clone() };
-            refuse_outputs_in_conversation(&filled, defaults, fields);
             Some(filled)
         })
         .collect();
+    if 1 < asked.len() {
+        asked.iter().for_each(|prompt| refuse_outputs_in_conversation(prompt, defaults, fields));
+    }
     let keys = ["input", "provider_output", "providerOutput", "output"];
     if defaults.prompts.is_empty()
         && !defaults.is_project
@@ -485,7 +487,6 @@ fn refuse_outputs_in_conversation(
 ) {
     let names = promptfoo::output_names(&prompt.text, &defaults.stored_outputs);
     if let Some(output) = names.first()
-        && 1 < defaults.prompts.len()
         && prompt.is_chat()
     {
         let message = format!("a conversation among several prompts cannot use `{output}`");

@@ -119,9 +119,19 @@ pub(super) fn read_promptfoo_suite(cx: &Context<'_>, node: &SourceNode) -> Suite
     let mut node = node.clone();
     let root = node.clone();
     resolve_references(cx, &mut node, &root, 0);
-    take_variables(cx, &mut node);
+    let variables = take_variables(cx, &mut node);
     expand_scenarios(cx, &mut node);
-    agentv::read_suite_by_rules(cx, &node, TestRules::Promptfoo)
+    let suite = agentv::read_suite_by_rules(cx, &node, TestRules::Promptfoo);
+    for (name, span) in variables.into_iter().filter(|(name, _)| !cx.uses_own_variable(name)) {
+        let message =
+            format!("`{name}` has no effect here: no text of the file names `{{{{ env.{name} }}}}`");
+        cx.report(
+            Diagnostic::warning(Code::NoEffect, span, message)
+                .note("promptfoo also gives it to providers and programs")
+                .help("set it as a variable of the environment, or write it in the settings of the provider"),
+        );
+    }
+    suite
 }
 
 /// Where a file asks for attacks, which are made by promptfoo's own service.
@@ -144,12 +154,13 @@ fn find_red_team(node: &SourceNode) -> Option<SourceSpan> {
     entries.iter().find_map(|entry| visit(&entry.value))
 }
 
-/// The variables under `env`, which come before those of the environment.
-fn take_variables(cx: &Context<'_>, node: &mut SourceNode) {
-    let NodeShape::Map(entries) = &mut node.shape else { return };
+/// Sets the variables under `env`, which come before those of the environment, and returns their names.
+fn take_variables(cx: &Context<'_>, node: &mut SourceNode) -> Vec<(String, SourceSpan)> {
+    let NodeShape::Map(entries) = &mut node.shape else { return Vec::new() };
     let Some(at) = entries.iter().position(|entry| entry.key == "env" && entry.value.map().is_some()) else {
-        return;
+        return Vec::new();
     };
+    let mut names = Vec::new();
     let env = entries.remove(at);
     for variable in env.value.map().unwrap_or_default() {
         if is_secret_variable(&variable.key) {
@@ -163,8 +174,10 @@ fn take_variables(cx: &Context<'_>, node: &mut SourceNode) {
             && let Some(value) = cx.scalar_text(&variable.value, &variable.key)
         {
             cx.set_own_variable(&variable.key, value);
+            names.push((variable.key.clone(), variable.key_span));
         }
     }
+    names
 }
 
 /// References that lead to each other end here.

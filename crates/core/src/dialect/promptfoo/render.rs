@@ -106,8 +106,7 @@ fn render_text(
     let mut values = vars.clone();
     // A text that cannot be rendered names nothing, and the rendering says why.
     let names_asked = undeclared_names(&held).unwrap_or_default();
-    let is_asked =
-        |output: &&String| names_asked.contains(*output) || held.contains(&format!("vars.{output}"));
+    let is_asked = |output: &&String| names_asked.contains(*output) || names_field_of_vars(&held, output);
     if let Some(output) = outputs.iter().find(is_asked) {
         let message = format!(
             "conditions, loops and filters cannot use `{output}`, which is the output of another test"
@@ -137,6 +136,18 @@ fn render_text(
             None
         }
     }
+}
+
+/// Tags of Nunjucks, as far as they go.
+static TAGS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?s)\{\{.*?\}\}|\{%.*?%\}").expect("the pattern is one, a test uses it"));
+
+/// Whether a tag names `vars.NAME`.
+fn names_field_of_vars(text: &str, name: &str) -> bool {
+    let field = format!("vars.{name}");
+    let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    let tags = TAGS.find_iter(text).map(|tag| tag.as_str());
+    tags.into_iter().any(|tag| tag.match_indices(&field).any(|(at, _)| is_end(&tag[at + field.len()..])))
 }
 
 /// A prompt with the variables of a test. A variable that the test does not have is empty, as it is in promptfoo, and a

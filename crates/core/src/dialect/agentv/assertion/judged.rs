@@ -1,5 +1,6 @@
 //! Assertions that a judge grades: rubrics, their items, and the judge that they name.
 
+use super::super::fill_judge_prompt;
 use super::super::target::read_grader;
 use super::{AssertionReader, CONVERSATION_RELEVANCE, JUDGE_PROMPTS, OWN_ASSERTIONS};
 use crate::catalogue::{self, RECIPES};
@@ -8,7 +9,7 @@ use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
 use crate::dialect::rubric::{UNREADABLE, read_score_ranges};
-use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Scale};
+use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Scale, find_prompt_fault};
 use crate::source::{NodeShape, SourceNode};
 use crate::template;
 
@@ -34,7 +35,11 @@ impl AssertionReader<'_> {
         });
         grader.judge.temperature = fields.number_in("temperature", 0.0..=2.0).or(grader.judge.temperature);
         fields.ignores(&["max_steps", "maxSteps", "preprocessors", "config"]);
+        let prompt = prompt.map(|prompt| fill_judge_prompt(cx, &prompt, &self.rules.vars, fields.start()));
         if self.several_prompts {
+            if let Some(fault) = prompt.as_deref().and_then(find_prompt_fault) {
+                cx.error(Code::BadValue, fields.start(), fault);
+            }
             self.own_prompt =
                 prompt.map(|prompt| template::replace(&prompt, |name| Some(format!("[{name}]"))));
         } else {

@@ -1,6 +1,7 @@
 //! Values of assertions that stand in files of their own.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
@@ -15,7 +16,14 @@ use crate::template;
 const FILE: &str = "file://";
 
 /// Scripts whose function makes a value.
-const SCRIPTS: [&str; 5] = ["js", "mjs", "cjs", "ts", "py"];
+const SCRIPTS: [&str; 7] = ["js", "mjs", "cjs", "ts", "mts", "cts", "py"];
+
+/// Answers that a function is called with: it is no value if one of them changes it.
+const PROBES: [&str; 3] = [
+    "",
+    "An answer.",
+    "{\"status\": \"error\", \"items\": [1, 2, 3]}\nA longer answer, with a list:\n- 42 apples\n- https://example.org\n",
+];
 
 impl AssertionReader<'_> {
     /// The assertion with what its file holds as `value`; `None` where the file cannot be used, which is reported.
@@ -58,7 +66,8 @@ impl AssertionReader<'_> {
         let path = cx.path(node, "value")?;
         let (script, _) = path.rsplit_once(':').unwrap_or((&path, ""));
         let ends = |path: &str, ends: &[&str]| {
-            path.rsplit_once('.').is_some_and(|(_, extension)| ends.contains(&extension))
+            path.rsplit_once('.')
+                .is_some_and(|(_, extension)| ends.contains(&extension.to_lowercase().as_str()))
         };
         let mut value = if ends(&path, &SCRIPTS) || ends(script, &SCRIPTS) {
             match self.call_value_script(node, &path) {
@@ -83,12 +92,12 @@ impl AssertionReader<'_> {
         if wants_text && value.scalar().is_none() {
             value = promptfoo::text_node(value.to_json().to_string(), node.span);
         }
-        escape_node_braces(&mut value);
+        escape_node_braces(&mut value, &self.rules.stored_outputs);
         Some(value)
     }
 
-    /// What a function makes of no answer. promptfoo calls it with each answer, so that it is called with two: a value
-    /// that differs belongs to the answer.
+    /// What a function returns, called before the run. promptfoo calls it with each answer, so that it is called with
+    /// several: a value that differs belongs to the answer.
     fn call_value_script(&self, node: &SourceNode, path: &str) -> CalledScript {
         let cx = self.cx;
         let n_errors = cx.n_errors();
@@ -97,11 +106,13 @@ impl AssertionReader<'_> {
             let context = json!({ "prompt": text, "vars": vars, "test": { "vars": vars } });
             cx.call_script(path, "get_assert", &[Json::from(text), context], node.span)
         };
-        let Some(value) = call("") else {
+        let [first, others @ ..] = PROBES;
+        let Some(value) = call(first) else {
             return if n_errors == cx.n_errors() { CalledScript::Later } else { CalledScript::Failed };
         };
-        let Some(other) = call("An answer.") else { return CalledScript::Failed };
-        if value != other {
+        let others: Option<Vec<Json>> = others.into_iter().map(call).collect();
+        let Some(others) = others else { return CalledScript::Failed };
+        if others.iter().any(|other| *other != value) {
             cx.report(
                 Diagnostic::error(
                     Code::Unsupported,
@@ -126,6 +137,12 @@ impl AssertionReader<'_> {
             );
             return CalledScript::Failed;
         }
+        let message = format!("`{path}` is called before the run, without the answer");
+        cx.report(
+            Diagnostic::advice(Code::NoEffect, node.span, message)
+                .note("promptfoo calls the function for each answer; a value that depends on it would be wrong here")
+                .help("use `javascript` or `python` for a function that looks at the answer"),
+        );
         CalledScript::Value(value)
     }
 }
@@ -153,16 +170,21 @@ fn wants_text(written: &str) -> Option<bool> {
     Some(matches!(value.kind, ParamKind::Text | ParamKind::Pattern))
 }
 
-/// Braces in a file are text. The value is read once more, so that variables of the environment are escaped too.
-fn escape_node_braces(node: &mut SourceNode) {
+/// Braces in a file are text. The value is read once more, so that variables of the environment and stored outputs are
+/// escaped too.
+fn escape_node_braces(node: &mut SourceNode, outputs: &BTreeSet<String>) {
     match &mut node.shape {
         NodeShape::Scalar(scalar) if scalar.text.contains("{{") => {
             scalar.text = template::escape_braces(&scalar.text, |name| {
-                template::is_escape(name) || name.starts_with("env.")
+                template::is_escape(name)
+                    || name.starts_with("env.")
+                    || outputs.contains(name.strip_prefix("vars.").unwrap_or(name))
             });
         }
         NodeShape::Scalar(_) => {}
-        NodeShape::List(items) => items.iter_mut().for_each(escape_node_braces),
-        NodeShape::Map(entries) => entries.iter_mut().for_each(|entry| escape_node_braces(&mut entry.value)),
+        NodeShape::List(items) => items.iter_mut().for_each(|item| escape_node_braces(item, outputs)),
+        NodeShape::Map(entries) => {
+            entries.iter_mut().for_each(|entry| escape_node_braces(&mut entry.value, outputs));
+        }
     }
 }
