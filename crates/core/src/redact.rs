@@ -539,7 +539,7 @@ mod tests {
         let expected = serde_json::json!({
             "grades": { "no-password": 0.5 },
             "material": {
-                "row": { "password": REDACTED, "api_keys": REDACTED }, "vars": { "pin_code": 1, "secret": REDACTED },
+                "row": { "password": REDACTED, "api_keys": [REDACTED] }, "vars": { "pin_code": 1, "secret": REDACTED },
             },
         });
         assert_eq!(result, expected);

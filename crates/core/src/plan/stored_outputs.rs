@@ -35,7 +35,7 @@ pub(super) fn link_stored_outputs(units: &mut [PlanUnit]) -> Result<(), NoPlan> 
     if units.iter().all(|unit| unit.cell.template().store_output_as.is_none()) {
         return Ok(());
     }
-    let mut stored: HashMap<String, StoredOutput> = HashMap::new();
+    let mut stored: HashMap<String, StoringUnits> = HashMap::new();
     let mut start = 0;
     while start < units.len() {
         // Units of one case stand next to each other and share the case.
@@ -57,7 +57,7 @@ pub(super) fn link_stored_outputs(units: &mut [PlanUnit]) -> Result<(), NoPlan> 
         }
         if let Some(name) = units[start].cell.template().store_output_as.clone() {
             // The last case that stores an output counts, as it would if they ran one after the other.
-            stored.insert(name, StoredOutput::new(&units[start..end]));
+            stored.insert(name, StoringUnits::new(&units[start..end]));
         }
         start = end;
     }
@@ -65,7 +65,7 @@ pub(super) fn link_stored_outputs(units: &mut [PlanUnit]) -> Result<(), NoPlan> 
 }
 
 /// The units of the case that stores an output, by their row. A case has many rows and few units for each of them.
-struct StoredOutput {
+struct StoringUnits {
     by_row: HashMap<Option<String>, Vec<OutputProducer>>,
 }
 
@@ -85,7 +85,7 @@ fn row_of(unit: &PlanUnit) -> Option<String> {
     row
 }
 
-impl StoredOutput {
+impl StoringUnits {
     fn new(units: &[PlanUnit]) -> Self {
         let mut by_row: HashMap<Option<String>, Vec<OutputProducer>> = HashMap::new();
         for unit in units {
