@@ -23,6 +23,10 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   await expect(desk).toContainText(/(?:whole|overall) +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none");
   await expect(desk).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
   await expect(desk).toContainText("7 of 8");
+  // Bars instead of a radar, since the monitor has two criteria; a chart that scrolls is a group.
+  const bars = page.getByRole("figure", { name: "Score by criterion: desk" });
+  await expect(bars.getByRole("img")).toBeVisible();
+  await expect(bars.getByRole("group")).toHaveCount(0);
   await expect(rows.filter({ hasText: "unwatched" })).toContainText("none");
   const [, spent = "none", share = "none"] =
     /(£\S+) (?:spent )?of £50\.00\D+(\d+ %)/.exec(await place.jurist("spend", "--server", place.url)) ?? [];
