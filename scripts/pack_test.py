@@ -1,7 +1,10 @@
 """Tests of what pack.py decides by itself; scripts/check-dist installs the packages."""
 
 import json
+import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -76,6 +79,24 @@ class Packing(unittest.TestCase):
             self.assertIn("package/bin/jurist.exe", packed.getnames())
             described = json.load(packed.extractfile("package/package.json"))
         self.assertEqual((described["name"], described["os"], described["cpu"]), ("@jurist/win32-x64", ["win32"], ["x64"]))
+
+    @unittest.skipUnless(shutil.which("node"), "Node.js is not installed")
+    def test_the_npm_launcher_sends_no_signal_on_windows(self):
+        script = """
+            const processes = require("node:child_process");
+            const sent = [];
+            processes.spawn = () => ({ on() {}, kill: (signal) => sent.push(signal) });
+            Object.defineProperty(process, "platform", { value: process.argv[1] });
+            require(process.argv[2]);
+            for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.emit(signal);
+            console.log(sent.join(" "));
+        """
+        launcher = pack.ROOT / "packaging/npm/launcher.js"
+        for platform, sent in (("win32", ""), ("linux", "SIGINT SIGTERM SIGHUP")):
+            command = ["node", "-e", script, platform, launcher]
+            environment = {**os.environ, "JURIST_BINARY": "jurist"}
+            done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            self.assertEqual((done.stdout.strip(), done.stderr), (sent, ""))
 
     def make_windows_release(self, name):
         tree = self.folder / name / "tree"

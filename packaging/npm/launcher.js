@@ -40,9 +40,9 @@ child.on("error", (error) => {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     // A terminal sends Ctrl+C to both; a second one would end the program before it has stored its results. On Windows
-    // it is the console that sends it, and what this process sends would end the program at once.
-    const isSentToBoth = process.platform === "win32" || process.stdin.isTTY;
-    if (signal !== "SIGINT" || !isSentToBoth) child.kill(signal);
+    // the console tells both of every signal. To send one ends the program at once, and SIGHUP cannot be sent.
+    const isSentToBoth = process.platform === "win32" || (signal === "SIGINT" && process.stdin.isTTY);
+    if (!isSentToBoth) child.kill(signal);
   });
 }
 child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
