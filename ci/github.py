@@ -116,11 +116,12 @@ def install() -> None:
 
 
 def release_name(version: str) -> str:
+    # Windows calls itself ARM64 on such a machine, for which there is no release.
     machine = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
     # Where the interpreter has no glibc, as on Alpine, only the static program runs.
     linux = "unknown-linux-gnu" if platform.libc_ver()[0] == "glibc" else "unknown-linux-musl"
     system = {"Linux": linux, "Darwin": "apple-darwin", "Windows": "pc-windows-msvc"}.get(platform.system())
-    if not machine or not system or (machine, system) == ("aarch64", "pc-windows-msvc"):
+    if not machine or not system:
         sys.exit(f"there is no release for {platform.system()} on {platform.machine()}; give the input `binary`")
     return f"jurist-{version}-{machine}-{system}.{'zip' if system == 'pc-windows-msvc' else 'tar.gz'}"
 
