@@ -51,6 +51,21 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   await page.getByLabel("Search").fill("nowhere");
   await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
+  // Nor does the field go while all traces are loaded after a search without a match.
+  let answer = () => {};
+  const answered = new Promise<void>((done) => {
+    answer = done;
+  });
+  await page.route(/api\/v1\/traces\?(?!.*search=)/, async (route) => {
+    await answered;
+    await route.continue();
+  });
+  await page.getByLabel("Search").fill("");
+  await expect(page).not.toHaveURL(/search/);
+  await expect(page.getByLabel("Search")).toBeFocused();
+  answer();
+  await expect(rows.first()).toContainText("desk-7");
+  await page.getByLabel("Search").fill("nowhere");
   await page.getByRole("button", { name: "Show all traces" }).click();
   await expect(rows).toHaveCount(8);
   await expect(page).not.toHaveURL(/search|sort/);

@@ -41,9 +41,12 @@ export function TracesPage() {
   const traces = useInfiniteQuery(tracesQuery(project.id, search));
   const { sort: _, ...chosen } = search;
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
-  // Nothing to filter.
+  // Nothing to filter. Rows of the filter before, which stay until the new ones are there, do not say so.
   const isEmpty =
-    !isFiltered && traces.data?.pages.every((page) => page.items.length === 0) && !traces.hasNextPage;
+    !isFiltered &&
+    !traces.isPlaceholderData &&
+    !traces.hasNextPage &&
+    traces.data?.pages.every((page) => page.items.length === 0);
   return (
     <>
       <PageHead
@@ -68,7 +71,7 @@ export function TracesPage() {
               </>
             );
           }
-          return isFiltered ? <NoMatchingTraces /> : <NoTraces />;
+          return isEmpty ? <NoTraces /> : <NoMatchingTraces />;
         }}
       </Loaded>
     </>
@@ -269,13 +272,15 @@ function TraceScores({ of: { verdicts, decisions, is_withheld } }: { of: Line })
     return (
       <>
         <span className={styles.dash}>–</span>
-        <ul className={styles.states}>
-          {decisions.map((it) => (
-            <li key={it.monitor}>
-              <StateBadge state={it.state} />
-            </li>
-          ))}
-        </ul>
+        {decisions.length > 0 && (
+          <ul className={styles.states}>
+            {decisions.map((it) => (
+              <li key={it.monitor}>
+                <StateBadge state={it.state} />
+              </li>
+            ))}
+          </ul>
+        )}
       </>
     );
   }

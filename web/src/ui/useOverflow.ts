@@ -13,10 +13,19 @@ export function useOverflow(frame: RefObject<HTMLElement | null>, direction: Dir
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const observer = new ResizeObserver(() => setOverflowing(overflows(element, direction)));
-    observer.observe(element);
-    for (const inner of element.children) observer.observe(inner);
-    return () => observer.disconnect();
+    const sizes = new ResizeObserver(() => setOverflowing(overflows(element, direction)));
+    const observeSizes = () => {
+      sizes.disconnect();
+      for (const part of [element, ...element.children]) sizes.observe(part);
+    };
+    observeSizes();
+    // Children may be replaced, such as the picture of a chart.
+    const children = new MutationObserver(observeSizes);
+    children.observe(element, { childList: true });
+    return () => {
+      sizes.disconnect();
+      children.disconnect();
+    };
   }, [frame, direction]);
   return isOverflowing;
 }
