@@ -174,11 +174,10 @@ function useCurrentCell<Row>(
 ) {
   const [chosen, setChosen] = useState<GridPlace>();
   const isByKey = useRef(false);
-  const size = { nRows: rows.length, nColumns: columns.length };
   // A filter may have left fewer rows.
   const current = {
-    row: Math.min(chosen?.row ?? 0, Math.max(0, size.nRows - 1)),
-    column: Math.min(chosen?.column ?? 0, size.nColumns - 1),
+    row: Math.min(chosen?.row ?? 0, Math.max(0, rows.length - 1)),
+    column: Math.min(chosen?.column ?? 0, columns.length - 1),
   };
   useKeyHelp(keys);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new cell is scrolled to once it is drawn as current.
@@ -195,7 +194,7 @@ function useCurrentCell<Row>(
     const onKeyDown = (event: KeyboardEvent) => {
       // Buttons and links inside have keys of their own.
       if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey) return;
-      const next = moveInGrid(current, event.key, size);
+      const next = moveInGrid(current, event.key, { nRows: rows.length, columns: shownColumns(element) });
       const row = rows[current.row];
       if (next) {
         isByKey.current = true;
@@ -223,6 +222,12 @@ function useCurrentCell<Row>(
     };
   });
   return { current, hasMoved: chosen !== undefined };
+}
+
+/** Columns that are not hidden; narrow screens have no room for all. */
+function shownColumns(pane: HTMLElement): number[] {
+  const heads = [...pane.querySelectorAll<HTMLElement>("thead th")];
+  return heads.flatMap((head, at) => (head.getClientRects().length > 0 ? [at] : []));
 }
 
 /** The place of the cell that contains an element; undefined outside of rows. */

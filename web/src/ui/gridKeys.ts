@@ -6,12 +6,14 @@ export type GridPlace = { row: number; column: number };
 /** Rows that Page Up and Page Down move by. */
 const PAGE = 8;
 
-/** Where a key leads from a cell; undefined for keys that do not move. */
+/** Where a key leads from a cell; undefined for keys that do not move. Only some columns may be shown. */
 export function moveInGrid(
-  { row, column }: GridPlace,
+  { row, column: current }: GridPlace,
   key: string,
-  { nRows, nColumns }: { nRows: number; nColumns: number },
+  { nRows, columns }: { nRows: number; columns: number[] },
 ): GridPlace | undefined {
+  // A column that is hidden now counts as the first one.
+  const column = Math.max(0, columns.indexOf(current));
   const to: Record<string, GridPlace> = {
     ArrowDown: { row: row + 1, column },
     ArrowUp: { row: row - 1, column },
@@ -25,5 +27,5 @@ export function moveInGrid(
   const next = to[key];
   if (!next) return undefined;
   const within = (value: number, n: number) => Math.max(0, Math.min(n - 1, value));
-  return { row: within(next.row, nRows), column: within(next.column, nColumns) };
+  return { row: within(next.row, nRows), column: columns[within(next.column, columns.length)] ?? 0 };
 }
