@@ -4,7 +4,6 @@ import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
-import { capitalize } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Menu, MenuItem } from "../ui/Menu";
 import { MoreButton } from "../ui/MoreButton";
@@ -17,6 +16,7 @@ import { AlertLink } from "./AlertLink";
 import { AlertState, isSnoozed } from "./AlertState";
 import { describeAlertChecks } from "./alertChecks";
 import styles from "./Budget.module.css";
+import { alertSentence } from "./format";
 import { type Alert, alertsQuery } from "./queries";
 
 /** Alerts of the project: spend, falling scores, failing judges. */
@@ -171,7 +171,7 @@ function AlertTable({ rows }: { rows: Alert[] }) {
       head: "Alert",
       cell: (alert) => (
         <>
-          <div className={styles.message}>{capitalize(alert.message)}</div>
+          <div className={styles.message}>{alertSentence(alert)}</div>
           <div className={styles.beneath}>
             <AlertLink alert={alert} /> · <Time at={alert.raised} />
           </div>

@@ -1,6 +1,8 @@
 // Formats money in the currency of the cap, with the digits of the command line.
 import type { Schemas } from "../api/client";
 import { fixed } from "../chart/figures";
+import { capitalize } from "../ui/format";
+import type { Alert } from "./queries";
 
 export type Cap = Pick<Schemas["CapShown"], "currency" | "rate">;
 
@@ -31,3 +33,11 @@ export function monthBefore(month: string): string {
 /** Explanation of the projection. */
 export const PROJECTED_SPEND =
   "Projected month-end spend, extrapolated from the days so far, with its 80 % interval.";
+
+type AlertText = Pick<Alert, "message" | "monitor" | "criterion">;
+
+/** The message of an alert as a sentence. A name at its beginning stays as it is written. */
+export function alertSentence({ message, monitor, criterion }: AlertText): string {
+  const startsWithName = [monitor, criterion].some((name) => name && message.startsWith(`${name} `));
+  return startsWithName ? message : capitalize(message);
+}

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeAlertChecks } from "./alertChecks";
 import { daysOf } from "./BudgetPage";
-import { formatMoney, monthBefore, monthName } from "./format";
+import { alertSentence, formatMoney, monthBefore, monthName } from "./format";
 
 test("money is said as the command line says it", () => {
   const gbp = { currency: "GBP", rate: 1.25 };
@@ -40,5 +40,18 @@ test("a page without alerts says when monitors were checked, and when they are c
   expect(text(null, null)).toBe("The server has not checked its monitors since it started.");
   expect(text(null, "2026-11-03T12:00:20Z")).toBe(
     "The server has not checked its monitors since it started. The next check is in 1 min.",
+  );
+});
+
+test("an alert is a sentence, and names in it stay as they are written", () => {
+  const sentence = (message: string, of: { monitor?: string; criterion?: string } = {}) =>
+    alertSentence({ message, ...of });
+  expect(sentence("judging has stopped: £40.00 are spent")).toBe("Judging has stopped: £40.00 are spent");
+  expect(sentence("the score of kind in desk fell", { monitor: "desk", criterion: "kind" })).toBe(
+    "The score of kind in desk fell",
+  );
+  expect(sentence("desk is paused: no rubric", { monitor: "desk" })).toBe("desk is paused: no rubric");
+  expect(sentence("kind in desk has spent 90 %", { monitor: "desk", criterion: "kind" })).toBe(
+    "kind in desk has spent 90 %",
   );
 });

@@ -6,13 +6,12 @@ import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { AlertLink } from "../money/AlertLink";
 import { AlertState } from "../money/AlertState";
-import { formatMoney } from "../money/format";
+import { alertSentence, formatMoney } from "../money/format";
 import { openAlertsQuery, spendQuery, spentBy } from "../money/queries";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
-import { capitalize } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
@@ -129,7 +128,7 @@ function MonitorAlerts({ monitor }: { monitor: Monitor }) {
       <ul>
         {alerts.map((alert) => (
           <li key={alert.id}>
-            <AlertState alert={alert} /> {capitalize(alert.message)}{" "}
+            <AlertState alert={alert} /> {alertSentence(alert)}{" "}
             {(alert.agent || alert.criterion) && <AlertLink alert={alert} />}
           </li>
         ))}

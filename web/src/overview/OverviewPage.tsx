@@ -7,7 +7,7 @@ import { Interval } from "../chart/Interval";
 import { Sparkline } from "../chart/Sparkline";
 import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
-import { formatMoney, PROJECTED_SPEND } from "../money/format";
+import { alertSentence, formatMoney, PROJECTED_SPEND } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
 import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
@@ -15,7 +15,7 @@ import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
 import { DAILY_SCORES, SPENT } from "../ui/explanations";
 import { Select } from "../ui/Field";
-import { capitalize, count, score } from "../ui/format";
+import { count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
@@ -98,7 +98,7 @@ function ActiveAlerts() {
       <ul>
         {items.slice(0, 4).map((it) => (
           <li key={it.id}>
-            <AlertState alert={it} /> <span>{capitalize(it.message)}</span>
+            <AlertState alert={it} /> <span>{alertSentence(it)}</span>
           </li>
         ))}
       </ul>
