@@ -14,6 +14,7 @@ import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "
 import { BookLink, bookAddress } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { type KeyGroup, useKeyHelp, useOpenKeyHelp } from "../ui/KeyHelp";
+import { KeyName } from "../ui/KeyName";
 import { ErrorNotice, Loaded, PageErrorNotice } from "../ui/Loaded";
 import { Menu, MenuItem } from "../ui/Menu";
 import { Links, Nav } from "../ui/Nav";
@@ -119,7 +120,7 @@ export function NotFoundNotice() {
         <Link to="/">Open the first page</Link>,{" "}
         {project && (
           <>
-            press <kbd>Ctrl K</kbd> to find a page by name,{" "}
+            press <KeyName name="Ctrl K" /> to find a page by name,{" "}
           </>
         )}
         or read <BookLink page="web.html">what the pages are for</BookLink>.
@@ -387,7 +388,7 @@ function AccountMenu({ session, onGoTo }: AccountMenuProps) {
             <hr />
             {onGoTo && (
               <MenuItem close={close} onChoose={onGoTo}>
-                Go to… <kbd>Ctrl K</kbd>
+                Go to… <KeyName name="Ctrl K" />
               </MenuItem>
             )}
             <MenuItem close={close} onChoose={openKeys}>

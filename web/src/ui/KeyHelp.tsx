@@ -3,6 +3,7 @@ import { BookLink } from "./BookLink";
 import { Dialog } from "./Dialog";
 import { GLOSSARY } from "./glossary";
 import styles from "./KeyHelp.module.css";
+import { KeyName } from "./KeyName";
 
 /** A keyboard shortcut, for the help that `?` opens. */
 export type Key = { keys: string[]; does: string };
@@ -68,7 +69,7 @@ export function KeyHelp({ children }: { children: ReactNode }) {
                     <div key={it.does}>
                       <dt>
                         {it.keys.map((key) => (
-                          <kbd key={key}>{key}</kbd>
+                          <KeyName key={key} name={key} />
                         ))}
                       </dt>
                       <dd>{it.does}</dd>

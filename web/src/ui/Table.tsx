@@ -66,6 +66,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, stacked }: TableProp
                     scope={at === 0 ? "row" : undefined}
                     data-align={it.align}
                     data-wide={it.wide || undefined}
+                    data-head={stacked && at > 0 && typeof it.head === "string" ? it.head : undefined}
                   >
                     {it.cell(row)}
                   </Cell>
