@@ -26,7 +26,7 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   // Bars instead of a radar, since the monitor has two criteria; a chart that scrolls is a group.
   const bars = page.getByRole("figure", { name: "Score by criterion: desk" });
   await expect(bars.getByRole("img")).toBeVisible();
-  await expect(bars.getByRole("group")).toHaveCount(0);
+  await expect(bars.getByRole("group", { name: "Score by criterion: desk" })).toHaveCount(0);
   await expect(rows.filter({ hasText: "unwatched" })).toContainText("none");
   const [, spent = "none", share = "none"] =
     /(£\S+) (?:spent )?of £50\.00\D+(\d+ %)/.exec(await place.jurist("spend", "--server", place.url)) ?? [];
