@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from jurist import _native
 from jurist.errors import InputError, InputTypeError, translate_error
+from jurist.forks import renew_in_forks
 
 if TYPE_CHECKING:
     import asyncio
@@ -98,9 +99,8 @@ class PreparedJudge:
     def __init__(self, options: JudgeOptions, loop: asyncio.AbstractEventLoop | None = None) -> None:
         judge = options.get("judge")
         self._loop = loop
-        self._own_loop: asyncio.AbstractEventLoop | None = None
-        self._process = os.getpid()
-        self._lock = threading.Lock()
+        self.renew_after_fork()
+        renew_in_forks(self)
         judges: dict[str, Callable[[str], Any]] = {}
         if callable(judge):
             name = f"python/{getattr(judge, '__qualname__', type(judge).__qualname__)}"
@@ -119,6 +119,10 @@ class PreparedJudge:
             "session": None,
             "limits": options.get("limits"),
         }
+
+    def renew_after_fork(self) -> None:
+        self._own_loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
 
     def share_calls(self) -> None:
         """Let all graders of this judge share one budget, cache, rate limit and recording."""
@@ -160,9 +164,6 @@ class PreparedJudge:
 
         if self._loop is not None:
             return self._loop
-        if self._process != os.getpid():
-            # After a fork nothing runs the loop of the parent, and a thread of the parent may have held the lock.
-            self._own_loop, self._lock, self._process = None, threading.Lock(), os.getpid()
         with self._lock:
             if self._own_loop is None:
                 self._own_loop = asyncio.new_event_loop()
@@ -172,8 +173,6 @@ class PreparedJudge:
 
     def close(self) -> None:
         """End and close the event loop, if there is one of our own."""
-        if self._process != os.getpid():
-            return
         with self._lock:
             if self._own_loop is not None:
                 self._own_loop.call_soon_threadsafe(self._own_loop.stop)

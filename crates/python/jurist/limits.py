@@ -18,7 +18,6 @@ from __future__ import annotations
 import hmac
 import itertools
 import json
-import os
 import secrets
 import socket
 import socketserver
@@ -30,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from jurist.errors import InputError, JuristError
+from jurist.forks import renew_in_forks
 
 #: Billionths of a dollar; sums of whole numbers are exact.
 _NANOS = 1_000_000_000
@@ -86,7 +86,8 @@ class CallLedger:
         self._interval = None if requests_per_minute is None else 60 / requests_per_minute
         self._silence = silence
         self._clock = clock
-        self._lock = threading.Lock()
+        self.renew_after_fork()
+        renew_in_forks(self)
         self._spent = 0
         self._n_calls = 0
         self._n_unpriced = 0
@@ -95,6 +96,9 @@ class CallLedger:
         self._assumed: dict[str, int] = {}
         self._heard: dict[str, float] = {}
         self._next_due = clock()
+
+    def renew_after_fork(self) -> None:
+        self._lock = threading.Lock()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Answer one message of a worker."""
@@ -199,11 +203,11 @@ class LimitsClient:
     """A worker's side of a ledger; `ask` carries a message to it. It can be sent to another process."""
 
     def __init__(self) -> None:
-        self._start()
+        self.renew_after_fork()
+        renew_in_forks(self)
 
-    def _start(self) -> None:
+    def renew_after_fork(self) -> None:
         self._holder = uuid.uuid4().hex
-        self._process = os.getpid()
         self._numbers = itertools.count()
         self._open: set[str] = set()
         self._lock = threading.Lock()
@@ -214,8 +218,6 @@ class LimitsClient:
 
     def reserve_call(self, model: str, most: int | None) -> dict[str, Any]:
         """Reserve the highest cost of a call, and wait until the call is due."""
-        if self._process != os.getpid():
-            self._start()
         reservation = f"{self._holder}-{next(self._numbers)}"
         request = {"do": "reserve", "holder": self._holder, "reservation": reservation, "most": most}
         pause = _FIRST_WAIT
@@ -267,12 +269,13 @@ class LimitsClient:
                 continue
 
     def __getstate__(self) -> dict[str, Any]:
-        own = ("_holder", "_process", "_numbers", "_open", "_lock", "_beating")
+        own = ("_holder", "_numbers", "_open", "_lock", "_beating")
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._start()
+        self.renew_after_fork()
+        renew_in_forks(self)
 
 
 class LocalLimits(LimitsClient):
@@ -298,8 +301,8 @@ class RemoteLimits(LimitsClient):
         self._port = port
         self._token = token
 
-    def _start(self) -> None:
-        super()._start()
+    def renew_after_fork(self) -> None:
+        super().renew_after_fork()
         self._connection: socket.socket | None = None
         self._messages = threading.Lock()
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -35,6 +37,27 @@ def run_jurist(*arguments: str | os.PathLike[str], **options: Any) -> subprocess
     """The command that the wheel gives."""
     command = [sys.executable, "-m", "jurist", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def check_in_forked_process(holds: Callable[[], bool]) -> None:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        # An exception must not go on in the tests of the child.
+        try:
+            code = 0 if holds() else 1
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            assert os.waitstatus_to_exitcode(status) == 0
+            break
+        time.sleep(0.01)
+    else:
+        os.kill(child, signal.SIGKILL)
+        pytest.fail("the forked process hangs")
 
 
 class ScriptedServer:

@@ -8,11 +8,10 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES, run_jurist
+from conftest import EXAMPLES, check_in_forked_process, run_jurist
 
 import jurist
 from jurist import Rubric
@@ -292,22 +291,6 @@ def test_other_threads_run_meanwhile() -> None:
     assert result[0].passed
 
 
-def check_in_forked_process(holds: Callable[[], bool]) -> None:
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if holds() else 1)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            assert os.waitstatus_to_exitcode(status) == 0
-            break
-        time.sleep(0.01)
-    else:
-        os.kill(child, signal.SIGKILL)
-        pytest.fail("the forked process hangs")
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_process_grades_with_what_its_parent_prepared() -> None:
     grader = Rubric.from_dict(JUDGED).grader(judge=say_yes)
@@ -420,7 +403,9 @@ def test_an_asynchronous_judge_answers_after_a_fork() -> None:
 
     grader = Rubric.from_dict(JUDGED).grader(judge=judge)
     assert grader.grade("in the parent").passed
-    check_in_forked_process(lambda: grader.grade("in the child").passed)
+    # As if another thread had it when the process forked.
+    with grader._judge._lock:
+        check_in_forked_process(lambda: grader.grade("in the child").passed)
     loop = grader._judge._own_loop
     assert loop is not None
     grader.close()

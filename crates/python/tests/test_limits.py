@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import os
 import pickle
 import threading
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from conftest import check_in_forked_process
 
 import jurist
 from jurist.limits import CallLedger, LocalLimits, RemoteLimits, serve_limits
@@ -222,3 +224,16 @@ def test_a_rubric_that_has_changed_on_the_way_is_refused(tmp_path: Any) -> None:
     path.write_text(json.dumps({"criteria": [{"name": "nice", "description": "Is it?", "scale": "binary"}]}))
     with pytest.raises(jurist.InputError, match="another rubric here"):
         pickle.loads(sent)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_worker_does_not_wait_for_locks_of_its_parent() -> None:
+    with serve_limits(max_cost=1.0) as limits:
+        limits.read()
+        with limits._lock, limits._messages:
+            check_in_forked_process(lambda: limits.read()["max_cost"] == 1.0)
+        assert limits.read()["max_cost"] == 1.0
+    local = LocalLimits(CallLedger(max_cost=1.0))
+    with local._ledger._lock:
+        check_in_forked_process(lambda: local.read()["max_cost"] == 1.0)
