@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jurist.errors import InputError, InputTypeError, JuristError
+from jurist.forks import renew_in_forks
 from jurist.judging import JudgeOptions, PreparedJudge, ensure_known_options, unknown_option
 from jurist.results import Verdict, Verdicts
 from jurist.rubric import Grader, Rubric, take_rubric
@@ -72,10 +73,26 @@ class Reward:
         self._max_chars = max_chars
         self._max_repetition = max_repetition
         self._options = options
-        self._calls = _SharedCalls(options)
-        self._lock = threading.Lock()
+        self._start(_SharedCalls(options))
         #: Verdicts of the last call, for logging; None where a guard decided.
         self.last_verdicts: list[Verdict | None] = []
+
+    def _start(self, calls: _SharedCalls | None) -> None:
+        self._calls = calls
+        self._lock = threading.Lock()
+        renew_in_forks(self)
+
+    def renew_after_fork(self) -> None:
+        self._start(None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = ("_calls", "_lock", "last_verdicts")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._start(None)
+        self.last_verdicts = []
 
     def __call__(
         self, prompts: Sequence[Any] | None = None, completions: Sequence[Any] | None = None, **columns: Any
@@ -98,9 +115,9 @@ class Reward:
             )
             for index in range(n_rows)
         ]
-        rewards = self._grade(rows)
-        self._log(columns)
-        return rewards
+        verdicts = self._grade(rows)
+        self._log(columns, verdicts)
+        return _to_rewards(verdicts)
 
     def _build_row(self, prompt: Any, completion: Any, columns: Mapping[str, Any]) -> _RewardRow:
         record: dict[str, Any] = _read_completion(completion)
@@ -127,7 +144,7 @@ class Reward:
                 raise InputError(f"the data have no column `{self._rubric_column}` with a rubric for each row")
         return _RewardRow(record, rubric)
 
-    def _grade(self, rows: Sequence[_RewardRow]) -> list[float | None]:
+    def _grade(self, rows: Sequence[_RewardRow]) -> list[Verdict | None]:
         verdicts: list[Verdict | None] = [None] * len(rows)
         by_rubric: dict[str, list[int]] = {}
         for index, row in enumerate(rows):
@@ -155,12 +172,12 @@ class Reward:
             with ThreadPoolExecutor(min(len(by_rubric), _MAX_THREADS)) as threads:
                 list(threads.map(grade_group, by_rubric))
         self.last_verdicts = verdicts
-        return [0.0 if verdict is None else _to_reward(verdict) for verdict in verdicts]
+        return verdicts
 
     def _graders(self, key: str, rubric: Any) -> _RubricGraders:
         with self._lock:
-            # Threads and connections do not survive a fork.
-            if self._calls.process != os.getpid():
+            # Threads and connections are neither there after a fork nor sent to another process.
+            if self._calls is None:
                 self._calls = _SharedCalls(self._options)
             graders = self._calls.graders
             found = graders.get(key)
@@ -184,23 +201,19 @@ class Reward:
             return True
         return self._max_repetition is not None and self._max_repetition < measure_repetition(text)
 
-    def _log(self, columns: Mapping[str, Any]) -> None:
+    def _log(self, columns: Mapping[str, Any], verdicts: Sequence[Verdict | None]) -> None:
         """Means of each criterion for TRL's log, where it gives a function for that."""
         log = columns.get("log_metric")
         if not callable(log):
             return
-        for criterion, scores in self.criterion_scores().items():
+        for criterion, scores in _criterion_scores(verdicts).items():
             known = [score for score in scores if score is not None]
             if known:
                 log(f"jurist/{criterion}", sum(known) / len(known))
 
     def criterion_scores(self) -> dict[str, list[float | None]]:
         """Scores of each criterion in the last call, in the order of the completions."""
-        names: dict[str, None] = {}
-        for verdict in self.last_verdicts:
-            if verdict is not None:
-                names.update((grade.criterion, None) for grade in verdict.grades)
-        return {name: [_criterion_score(verdict, name) for verdict in self.last_verdicts] for name in names}
+        return _criterion_scores(self.last_verdicts)
 
     @property
     def rubric_version(self) -> str | None:
@@ -211,7 +224,7 @@ class Reward:
     def cost(self) -> float | None:
         """Dollars of everything that was graded; None where a price is not known."""
         # All graders share their calls, so each knows the cost of all.
-        for graders in self._calls.graders.values():
+        for graders in self._calls.graders.values() if self._calls is not None else ():
             cost: float | None = graders.all_criteria.cost["dollars"]
             if cost != 0:
                 return cost
@@ -219,11 +232,14 @@ class Reward:
 
     def score_one(self, completion: Any, prompt: Any = None, **columns: Any) -> float:
         """The reward of one completion; raises `RewardError` where there is none."""
-        rewards = self._grade([self._build_row(prompt, completion, columns)])
-        if rewards[0] is None:
-            verdict = self.last_verdicts[0]
-            raise RewardError(f"no reward: {None if verdict is None else verdict.error}")
-        return rewards[0]
+        return self._score_row(self._build_row(prompt, completion, columns))
+
+    def _score_row(self, row: _RewardRow) -> float:
+        verdicts = self._grade([row])
+        reward = _to_rewards(verdicts)[0]
+        if reward is None:
+            raise RewardError(f"no reward: {_describe_error(verdicts[0])}")
+        return reward
 
     def compute_score(
         self,
@@ -254,7 +270,9 @@ class Reward:
             raise InputError("`solution_str` is missing")
         columns = _read_extra_info(extra_info)
         prompt = columns.pop("prompt", columns.pop("question", None))
-        return self.score_one(solution_str, prompt, **{**columns, "ground_truth": ground_truth})
+        if ground_truth is not None:
+            columns["ground_truth"] = ground_truth
+        return self._score_row(self._build_row(prompt, solution_str, columns))
 
     def _compute_scores(self, batch: Mapping[str, Any]) -> list[float]:
         """Rewards of a batch as verl gives it."""
@@ -274,14 +292,15 @@ class Reward:
                 columns["ground_truth"] = lists["ground_truths"][index]
             prompt = columns.pop("prompt", columns.pop("question", None))
             rows.append(self._build_row(prompt, completion, columns))
-        return self._require_rewards(self._grade(rows))
+        return self._score_rows(rows)
 
-    def _require_rewards(self, rewards: Sequence[float | None]) -> list[float]:
+    def _score_rows(self, rows: Sequence[_RewardRow]) -> list[float]:
         """The rewards, all of which are numbers; raises `RewardError` where one is missing."""
+        verdicts = self._grade(rows)
+        rewards = _to_rewards(verdicts)
         missing = [index for index, one in enumerate(rewards) if one is None]
         if missing:
-            verdict = self.last_verdicts[missing[0]]
-            why = None if verdict is None else verdict.error
+            why = _describe_error(verdicts[missing[0]])
             raise RewardError(f"no reward for {len(missing)} of {len(rewards)} completions: {why}")
         return [one for one in rewards if one is not None]
 
@@ -295,7 +314,10 @@ class Reward:
 
         async def jurist_reward(completion: Any, prompt: Any = None, answer: Any = None, info: Any = None) -> float:
             def score() -> float:
-                return self.score_one(completion, prompt, **{**_read_extra_info(info), "answer": answer})
+                columns = _read_extra_info(info)
+                if answer is not None:
+                    columns["answer"] = answer
+                return self._score_row(self._build_row(prompt, completion, columns))
 
             return await asyncio.to_thread(_abort_without_reward, score)
 
@@ -319,7 +341,7 @@ class Reward:
                         columns["answer"] = answers[index]
                     prompt = None if prompts is None else prompts[index]
                     rows.append(self._build_row(prompt, completions[index], columns))
-                return self._require_rewards(self._grade(rows))
+                return self._score_rows(rows)
 
             return await asyncio.to_thread(_abort_without_reward, score)
 
@@ -392,7 +414,6 @@ class _SharedCalls:
     """Graders of one process, by their rubric, with the calls that they share."""
 
     def __init__(self, options: JudgeOptions) -> None:
-        self.process = os.getpid()
         self.judge = PreparedJudge(options)
         self.judge.share_calls()
         self.graders: OrderedDict[str, _RubricGraders] = OrderedDict()
@@ -407,7 +428,7 @@ class _RubricGraders:
         criteria = rubric.to_dict().get("criteria") or []
         gates = [criterion for criterion in criteria if _is_code_gate(criterion)]
         if gates and len(gates) < len(criteria):
-            self.gates = Rubric.from_dict({"criteria": gates}).grader()
+            self.gates = Rubric.from_dict({"threshold": rubric.pass_mark, "criteria": gates}).grader()
 
 
 def _is_code_gate(criterion: Mapping[str, Any]) -> bool:
@@ -469,6 +490,22 @@ def _to_reward(verdict: Verdict) -> float | None:
     return 0.0 if verdict.failed_gates else verdict.score
 
 
+def _describe_error(verdict: Verdict | None) -> str | None:
+    return None if verdict is None else verdict.error
+
+
+def _to_rewards(verdicts: Sequence[Verdict | None]) -> list[float | None]:
+    return [0.0 if verdict is None else _to_reward(verdict) for verdict in verdicts]
+
+
+def _criterion_scores(verdicts: Sequence[Verdict | None]) -> dict[str, list[float | None]]:
+    names: dict[str, None] = {}
+    for verdict in verdicts:
+        if verdict is not None:
+            names.update((grade.criterion, None) for grade in verdict.grades)
+    return {name: [_criterion_score(verdict, name) for verdict in verdicts] for name in names}
+
+
 def _criterion_score(verdict: Verdict | None, name: str) -> float | None:
     if verdict is None:
         return None
@@ -485,6 +522,10 @@ def _grade_records(grader: Grader, records: list[dict[str, Any]]) -> Verdicts:
 
 def _read_columns(values: Mapping[str, Any], n_rows: int) -> dict[str, list[Any]]:
     """Those values that are columns, as lists; a column of another length is an error."""
+    for name, value in values.items():
+        if isinstance(value, (str, bytes, bytearray)):
+            kind = type(value).__name__
+            raise InputTypeError(f"the column `{name}` is a `{kind}`; give a list with one value for each row")
     lists = {name: _read_list(value) for name, value in values.items()}
     found = {name: value for name, value in lists.items() if value is not None}
     for name, value in found.items():

@@ -3,10 +3,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import threading
 from typing import Any
 
 import pytest
+from conftest import check_in_forked_process
 
 import jurist
 
@@ -197,3 +199,55 @@ def test_an_environment_of_openenv_gets_its_own_class() -> None:
         rubric.load_state_dict({"rubric_version": "0"})
     rubric.reset()
     assert rubric.last_score is None
+
+
+def test_a_gate_has_the_pass_mark_of_its_rubric() -> None:
+    criteria = [{"name": "words", "check": {"type": "edit_distance"}, "required": True}, NICE["criteria"][1]]
+    reward = jurist.reward({"threshold": 0.3, "criteria": criteria}, judge=CountingJudge())
+    rewards = reward(completions=["abcd"], answer=["abxy"])
+    assert rewards == [pytest.approx(0.75)], "0.5 is less than the default pass mark, and more than this one"
+
+
+@pytest.mark.parametrize("column", ["Paris", b"Paris"])
+def test_a_text_is_no_column(column: Any) -> None:
+    with pytest.raises(jurist.InputTypeError, match="the column `answer` is a `(str|bytes)`; give a list"):
+        jurist.reward(SAME)(completions=["Paris", "Rome"], answer=column)
+
+
+def test_information_on_a_row_may_have_any_keys() -> None:
+    reward = jurist.reward(SAME)
+    info = {"completion": "x", "prompt": "y", "completions": ["z"], "answer": "Paris", "self": 1}
+    rollout = reward.as_verifiers()
+    assert asyncio.run(rollout(completion="Paris", prompt="?", answer="Paris", info=info)) == 1.0
+    assert asyncio.run(rollout(completion="Paris", info=info)) == 1.0, "the answer is that of `info`"
+    assert reward.compute_score("math", "42", "42", {"completion": "x", "prompt": "y"}) == 1.0
+    assert reward.compute_score("math", "42", None, {"answer": "42"}) == 1.0
+
+
+def test_a_reward_describes_the_error_of_its_own_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As if another thread had graded between a call and the look at its verdicts.
+    others = property(lambda reward: [], lambda reward, verdicts: None)
+    monkeypatch.setattr(jurist.Reward, "last_verdicts", others, raising=False)
+    reward = jurist.reward(NICE, judge=CountingJudge())
+    with pytest.raises(jurist.RewardError, match="gone"):
+        reward.score_one("broken")
+    with pytest.raises(jurist.RewardError, match="gone"):
+        reward.compute_score(solution_strs=["lovely", "broken"])
+
+
+def test_a_reward_travels_to_another_process() -> None:
+    reward = jurist.reward(SAME)
+    assert reward.score_one("Paris", answer="Paris") == 1.0
+    for copy in (pickle.loads(pickle.dumps(reward)), pickle.loads(pickle.dumps(reward.compute_score)).__self__):
+        assert copy.cost == 0.0 and copy.last_verdicts == []
+        assert copy.compute_score("math", "42", "41") == 0.0
+        assert (copy.cost, copy.rubric_version) == (0.0, reward.rubric_version)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_does_not_wait_for_a_lock_of_its_parent() -> None:
+    reward = jurist.reward(SHORT)
+    with reward._lock:
+        check_in_forked_process(lambda: reward.score_one("Paris") == 1.0)
+    assert reward.score_one("Paris") == 1.0
