@@ -1,7 +1,8 @@
 """Statistics of grades: agreement, corrected estimates, comparisons, power, ranking.
 
 Every function gives what `jurist stats compute` prints, as a dict. Arrays may be lists, NumPy arrays or columns of
-tables (pandas, Polars, Arrow); a whole table is a list of its columns. What cannot be computed from the data raises
+tables (pandas, Polars, Arrow). A whole table is a list of its columns, such as one column of ratings for each rater;
+counts, wins and 2×2 tables keep their rows. What cannot be computed from the data raises
 `Undefined`, and is never a number.
 
 >>> cohen_kappa(["a", "b", "a"], ["a", "b", "a"])["kappa"]
@@ -16,7 +17,10 @@ from typing import Any
 
 from jurist import _native
 from jurist.errors import InputError, JuristError
-from jurist.tables import to_plain
+from jurist.tables import to_plain, to_plain_rows
+
+#: Inputs whose first index is a row; for all others, a table is the list of its columns.
+_BY_ROWS = ("counts", "table", "wins", "ties")
 
 
 class Undefined(JuristError, ArithmeticError):
@@ -35,7 +39,8 @@ def compute(name: str, *args: Any, **inputs: Any) -> Any:
     if args:
         problem = {"fn": name, "args": [to_plain(value) for value in args]}
     else:
-        problem = {"family": name, "input": {key: to_plain(value) for key, value in inputs.items()}}
+        plain = {key: to_plain_rows(value) if key in _BY_ROWS else to_plain(value) for key, value in inputs.items()}
+        problem = {"family": name, "input": plain}
     try:
         answer = json.loads(_native.solve_statistics_problem(problem))
     except (TypeError, ValueError) as error:

@@ -69,20 +69,37 @@ def to_plain(value: Any) -> Any:
         return [to_plain(item) for item in value]
     if isinstance(value, (str, bytes, int, float, Mapping)):
         return value
-    package = type(value).__module__.partition(".")[0]
-    if package == "pandas" and hasattr(type(value), "columns"):
-        return [to_plain(value.iloc[:, index]) for index in range(value.shape[1])]
-    if package == "polars" and hasattr(type(value), "columns"):
-        frame = value.collect() if hasattr(value, "collect") else value
-        return [column.to_list() for column in frame.get_columns()]
-    if package == "pyarrow" and hasattr(value, "schema") and hasattr(value, "columns"):
-        return [column.to_pylist() for column in value.columns]
+    if _is_table(value):
+        return _list_columns(value)
     for name in ("tolist", "to_list", "to_pylist"):
         method = getattr(value, name, None)
         if callable(method) and not isinstance(value, type):
             listed = method()
             return [_none_if_missing(item) for item in listed] if isinstance(listed, list) else listed
     return value
+
+
+def to_plain_rows(value: Any) -> Any:
+    """The same as `to_plain`, with a table as the list of its rows."""
+    plain = to_plain(value)
+    return [list(row) for row in zip(*plain, strict=True)] if _is_table(value) else plain
+
+
+def _is_table(value: Any) -> bool:
+    package = type(value).__module__.partition(".")[0]
+    if package in ("pandas", "polars"):
+        return hasattr(type(value), "columns")
+    return package == "pyarrow" and hasattr(value, "schema") and hasattr(value, "columns")
+
+
+def _list_columns(table: Any) -> list[Any]:
+    package = type(table).__module__.partition(".")[0]
+    if package == "pandas":
+        return [to_plain(table.iloc[:, index]) for index in range(table.shape[1])]
+    if package == "polars":
+        frame = table.collect() if hasattr(table, "collect") else table
+        return [column.to_list() for column in frame.get_columns()]
+    return [column.to_pylist() for column in table.columns]
 
 
 def _none_if_missing(value: Any) -> Any:

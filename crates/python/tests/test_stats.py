@@ -78,6 +78,12 @@ def test_columns_of_tables_are_taken_and_a_table_is_its_columns() -> None:
     tables = (pandas.DataFrame, polars.DataFrame, polars.LazyFrame, pyarrow.table)
     for table in tables:
         assert stats.krippendorff_alpha(table({"a": a, "b": b})) == alpha, table
+    counts, wins, passes = [[0, 3], [3, 0], [1, 2]], [[0, 7], [3, 0]], [[30, 12], [5, 53]]
+    for table in tables:
+        by_rows = [table({f"c{n}": column for n, column in enumerate(zip(*rows))}) for rows in (counts, wins, passes)]
+        assert stats.fleiss_kappa(by_rows[0]) == stats.fleiss_kappa(counts), table
+        assert stats.rank(by_rows[1]) == stats.rank(wins), table
+        assert stats.mcnemar(by_rows[2]) == stats.mcnemar(passes), table
     missing = pandas.Series([1, None, 3], dtype="Int64")
     assert stats.krippendorff_alpha([missing, [1, 2, 3]]) == stats.krippendorff_alpha([[1, None, 3], [1, 2, 3]])
     assert stats.compute("percent_agreement", pandas.Series(["a", "b"]), polars.Series(["a", "a"])) == 0.5
