@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _PROPERTY = "jurist"
 
 
+#: Markers that decide whether and how pytest runs a test; a tag of such a name is `tag_skip` and so on.
+_OWN_MARKERS = ("skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast")
+
 #: Endings of files that can be suites.
 _SUFFIXES = (".yaml", ".yml")
 
@@ -71,7 +74,8 @@ def _warn_about_suites(config: pytest.Config) -> None:
 
 def _list_matches(config: pytest.Config, entry: str) -> list[pathlib.Path]:
     """Files and folders of an entry of `jurist_suites`, which is a path or a pattern."""
-    return [pathlib.Path(path) for path in glob.glob(str(config.rootpath / entry), recursive=True)]
+    found = glob.glob(entry, root_dir=config.rootpath, recursive=True)
+    return [config.rootpath / path for path in found]
 
 
 def _has_suites(path: pathlib.Path) -> bool:
@@ -162,7 +166,7 @@ def jurist(request: pytest.FixtureRequest) -> JuristFixture:
     return JuristFixture(request.config.stash[_SESSION], request.node)
 
 
-def _note_result(item: pytest.Item, status: str, cost: float | None) -> None:
+def _note_result(item: pytest.Item, status: str | None, cost: float | None) -> None:
     item.user_properties.append((_PROPERTY, json.dumps({"status": status, "cost": cost})))
 
 
@@ -178,7 +182,7 @@ def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> Su
 
 def _run_jurist(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "jurist", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
 
 
 class SuiteFile(pytest.File):
@@ -188,8 +192,11 @@ class SuiteFile(pytest.File):
         done = _run_jurist("convert", str(self.path), "--to", "json")
         if done.returncode != 0:
             raise self.CollectError(done.stderr)
-        for case in json.loads(done.stdout).get("evals") or []:
+        cases = json.loads(done.stdout).get("evals") or []
+        names = {case["name"] for case in cases}
+        for case in cases:
             item = SuiteCase.from_parent(self, name=case["name"])
+            item.other_names = names - {case["name"]}
             item.add_marker("jurist_suite")
             for tag in case.get("tags") or []:
                 marker = _marker_name(str(tag))
@@ -200,8 +207,9 @@ class SuiteFile(pytest.File):
 
 
 def _marker_name(tag: str) -> str:
-    """A tag as the name of a marker, which cannot begin with an underscore."""
-    return "".join(letter if letter.isalnum() else "_" for letter in tag).lstrip("_") or "tag"
+    """A tag as the name of a marker, which cannot begin with an underscore and does nothing to the test."""
+    name = "".join(letter if letter.isalnum() else "_" for letter in tag).lstrip("_") or "tag"
+    return f"tag_{name}" if name in _OWN_MARKERS else name
 
 
 class FailedCase(Exception):
@@ -211,17 +219,29 @@ class FailedCase(Exception):
 class SuiteCase(pytest.Item):
     """One eval of a suite, which may be several cases: rows of its data, prompts, trials."""
 
+    #: Names of the other evals of the suite.
+    other_names: set[str]
+
     def runtest(self) -> None:
+        from jurist.results import read_cost
+
+        session = self.config.stash[_SESSION]
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "run.json"
             flags = [f"--reporter=json={report}", f"--only={self.name}", *self._flags()]
             done = _run_jurist("eval", str(self.path), "--quiet", *flags)
             if not report.exists():
                 raise BrokenJudge(done.stderr or done.stdout)
-            cases = [case for case in json.loads(report.read_text())["results"] if self._is_own(case)]
-        if not cases:
+            cases = json.loads(report.read_text(encoding="utf-8"))["results"]
+        for case in cases:
+            cost = read_cost(case.get("spend"))
+            session.spent += cost or 0.0
+            # What another eval cost is spent here, and its verdict is that of another test.
+            _note_result(self, _case_status(case) if self._is_own(case) else None, cost)
+        own = [case for case in cases if self._is_own(case)]
+        if not own:
             raise BrokenJudge(f"no case of `{self.name}` was run: {done.stderr}")
-        self._judge(cases)
+        self._judge(own)
 
     def _flags(self) -> list[str]:
         options = self.config.stash[_SESSION].options(self.nodeid)
@@ -229,18 +249,11 @@ class SuiteCase(pytest.Item):
         return [*allowed, *(f"--{name.replace('_', '-')}={value}" for name, value in options.items())]
 
     def _is_own(self, case: Mapping[str, Any]) -> bool:
-        # `--only` takes whole names. It also takes those that a template makes, so others have to be left out.
-        name = str(case["case"])
-        return name == self.name or name.startswith(f"{self.name} [") or "{{" in self.name
+        # `--only` also runs evals whose outputs this one uses. Cases of a template have other names than the template.
+        written = (case.get("parts") or {}).get("written", case["case"])
+        return written == self.name or ("{{" in self.name and written not in self.other_names)
 
     def _judge(self, cases: list[dict[str, Any]]) -> None:
-        from jurist.results import read_cost
-
-        session = self.config.stash[_SESSION]
-        for case in cases:
-            cost = read_cost(case.get("spend"))
-            session.spent += cost or 0.0
-            _note_result(self, _case_status(case), cost)
         texts = {status: [_describe_case(case) for case in cases if _case_status(case) == status]
                  for status in ("error", "fail", "deferred")}
         if texts["error"]:

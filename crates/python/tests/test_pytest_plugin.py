@@ -148,3 +148,69 @@ def test_a_limit_of_cost_is_an_amount(pytester: pytest.Pytester, amount: str) ->
     result = pytester.runpytest_subprocess(f"--jurist-max-cost={amount}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*`{amount}` is not an amount of dollars*"])
+
+
+STORED_OUTPUT = """
+evals:
+  - name: "answer [draft]"
+    store_output_as: draft
+    response: Paris is the capital
+    checks: [{type: length, max: 10}]
+  - {name: answer, response: "{{ outputs.draft }}", checks: [{type: contains, value: Paris}]}
+"""
+
+
+def test_an_eval_whose_output_is_used_is_another_test_and_its_cost_counts(pytester: pytest.Pytester) -> None:
+    (pytester.path / "test_a.jurist.yaml").write_text(STORED_OUTPUT)
+    # As if each case had cost a dollar.
+    pytester.makeconftest("""
+import json
+from jurist import pytest_plugin
+
+run = pytest_plugin._run_jurist
+
+def run_with_cost(*arguments):
+    done = run(*arguments)
+    for path in (one.removeprefix("--reporter=json=") for one in arguments if one.startswith("--reporter=json=")):
+        report = json.load(open(path, encoding="utf-8"))
+        for case in report["results"]:
+            case["spend"] = {"cost": 1.0}
+        json.dump(report, open(path, "w", encoding="utf-8"))
+    return done
+
+pytest_plugin._run_jurist = run_with_cost
+
+def pytest_sessionfinish(session):
+    print("spent", session.config.stash[pytest_plugin._SESSION].spent)
+""")
+    result = pytester.runpytest_subprocess("-v", "-s")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*::answer PASSED*spent 3.0*", "*1 of 2 pass*$3.0000*"])
+
+
+def test_a_tag_is_no_marker_of_pytest(pytester: pytest.Pytester) -> None:
+    (pytester.path / "test_places.jurist.yaml").write_text(SUITE.replace("[smoke]", "[skip, xfail]"))
+    result = pytester.runpytest_subprocess("-m", "tag_skip and tag_xfail")
+    result.assert_outcomes(passed=1, deselected=3)
+
+
+def test_the_folder_of_the_settings_may_have_letters_of_patterns(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = pytester.mkdir("[project]")
+    (project / "evals").mkdir()
+    (project / "evals/places.yaml").write_text(SUITE.partition("  - name: long")[0])
+    (project / "pytest.ini").write_text("[pytest]\njurist_suites = evals/*.yaml\n")
+    monkeypatch.chdir(project)
+    pytester.runpytest_subprocess("evals").assert_outcomes(passed=1)
+
+
+def test_suites_are_utf_8_whatever_the_locale_is(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    monkeypatch.setenv("PYTHONCOERCECLOCALE", "0")
+    suite = SUITE.partition("  - name: long")[0].replace("Paris", "Zürich")
+    (pytester.path / "test_places.jurist.yaml").write_text(suite, encoding="utf-8")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
