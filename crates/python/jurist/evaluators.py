@@ -571,6 +571,9 @@ class _FunctionEvaluator:
         self._function = function
         self._params = dict(params)
 
+    def __repr__(self) -> str:
+        return repr(self._function)
+
     def evaluate(
         self,
         *,
@@ -588,8 +591,9 @@ class _FunctionEvaluator:
 class _OwnEvaluator:
     """An evaluator of the caller; what it raises becomes an `EvaluatorError`. Its other attributes are its own."""
 
-    def __init__(self, evaluator: SupportsEvaluate) -> None:
+    def __init__(self, evaluator: SupportsEvaluate, name: str) -> None:
         self._evaluator = evaluator
+        self._name = name
 
     def evaluate(self, **given: Any) -> EvaluationResult:
         try:
@@ -597,11 +601,10 @@ class _OwnEvaluator:
         except JuristError:
             raise
         except Exception as error:
-            name = type(self._evaluator).__name__
-            raise EvaluatorError(f"the evaluator `{name}` raised {_describe_exception(error)}") from error
+            raise EvaluatorError(f"the evaluator `{self._name}` raised {_describe_exception(error)}") from error
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_evaluator":
+        if name in ("_evaluator", "_name"):
             raise AttributeError(name)
         return getattr(self._evaluator, name)
 
@@ -612,17 +615,17 @@ class _OwnEvaluator:
 def _make_own_evaluator(make: Callable[..., Any], params: Mapping[str, Any]) -> SupportsEvaluate:
     import inspect
 
+    name = getattr(make, "__name__", type(make).__name__)
     if not inspect.isclass(make) and "outputs" in inspect.signature(make).parameters:
-        return _OwnEvaluator(_FunctionEvaluator(make, params))
+        return _OwnEvaluator(_FunctionEvaluator(make, params), name)
     build: Any = make
     try:
         made: SupportsEvaluate = build(**params)
     except JuristError:
         raise
     except Exception as error:
-        name = getattr(make, "__name__", type(make).__name__)
         raise EvaluatorError(f"`{name}` raised {_describe_exception(error)}") from error
-    return _OwnEvaluator(made)
+    return _OwnEvaluator(made, type(made).__name__)
 
 
 def build_evaluator(

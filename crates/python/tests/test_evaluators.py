@@ -304,3 +304,10 @@ def test_what_an_own_evaluator_raises_is_the_cause() -> None:
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
     with pytest.raises(jurist.EvaluatorError, match="Broken"):
         build_evaluator("breaks", {"word": "x"})
+
+    def broken(*, outputs: str) -> evaluators.EvaluationResult:
+        raise ZeroDivisionError("by zero")
+
+    evaluators.register_evaluator("breaks_too", broken)
+    with pytest.raises(jurist.EvaluatorError, match="`broken` raised ZeroDivisionError: by zero"):
+        build_evaluator("breaks_too").evaluate(outputs="a")
