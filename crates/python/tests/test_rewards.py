@@ -170,7 +170,7 @@ def test_verifiers_gets_no_zero_for_a_broken_judge() -> None:
 
 @pytest.mark.parametrize("group", [False, True], ids=["rollout", "group"])
 def test_verifiers_itself_ends_without_a_reward(group: bool) -> None:
-    verifiers = pytest.importorskip("verifiers", reason="the package `verifiers` is not installed")
+    verifiers = pytest.importorskip("verifiers", reason="`verifiers` is not installed; scripts/check-python does it")
     if not hasattr(verifiers, "Rubric"):
         pytest.skip(f"verifiers {verifiers.__version__} has no `Rubric`")
     reward = jurist.reward(NICE, judge=CountingJudge())
@@ -188,7 +188,7 @@ def test_verifiers_itself_ends_without_a_reward(group: bool) -> None:
 
 
 def test_an_environment_of_openenv_gets_its_own_class() -> None:
-    rubrics = pytest.importorskip("openenv.core.rubrics", reason="the package `openenv` is not installed")
+    rubrics = pytest.importorskip("openenv.core.rubrics", reason="`openenv` is not installed; scripts/check-python does it")
     rubric: Any = jurist.reward(SHORT).as_openenv()
     seen: list[float] = []
     rubric.register_forward_hook(lambda rubric, action, observation, result: seen.append(result))
