@@ -1,4 +1,7 @@
-"""What can go wrong. Every exception of this package is a `JuristError`, an `Interrupted` or a `RewardAbort`."""
+"""What can go wrong. Every exception of this package is a `JuristError`, an `Interrupted` or a `RewardAbort`.
+
+Every warning is a `jurist.JuristWarning`.
+"""
 
 from __future__ import annotations
 

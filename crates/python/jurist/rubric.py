@@ -53,7 +53,7 @@ class _GradeCall:
 
 
 class JuristWarning(UserWarning):
-    """Something deserves a word, such as a field of a row that nothing uses."""
+    """A key of a rubric without effect, a field of rows that nothing uses, or a table without rows."""
 
 
 @dataclass(frozen=True)
