@@ -30,12 +30,12 @@ SKIPPED = {"node_modules", "dist", ".git"}
 # Why a file is refused, by what the message says; the first that fits counts. The state says how it is counted.
 REASONS = [
     ("red-team", "red-team", r"red-team"),
-    ("bound to a vendor", "providers that are not spoken", r"^cannot-be-run"),
+    ("bound to a vendor", "providers, or settings of HTTP requests, that are not spoken", r"^cannot-be-run"),
     ("bound to a vendor", "tests or prompts of a service", r"tests cannot be read from|prompts that `"),
-    ("bound to a vendor", "moderation, classification, guardrails, search",
+    ("bound to a vendor", "classification, search, moderation of other services",
      r"`(not-)?(moderation|classifier|guardrails|search-rubric|pi|perplexity|perplexity-score)` is not supported|is no moderation endpoint that"),
     ("not of the tool", "assertion types that the tool does not have", r"assertion type `[^`]*` is not supported$"),
-    ("not of the tool", "judges without an id, which the tool refuses", r"has settings and no `id`"),
+    ("not of the tool", "judges without an `id`, which the tool refuses", r"has settings and no `id`"),
     ("not of the tool", "files that the copy does not have", r"^unreadable: .*there is no such file"),
     ("refused", "images, sound, video or documents as variables", r"is not text|it is not text"),
     ("refused", "functions that may change the tests (`extensions`)", r"this entry of `extensions` is not supported"),
