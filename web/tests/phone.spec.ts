@@ -174,3 +174,21 @@ test("a page that does not exist keeps the pages of the project within reach", a
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/settings\/audit$/);
 });
+
+test("arrow keys in a table skip the columns that a telephone hides", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  await ask(place, "POST", "/datasets", { name: "refunds", description: "Questions of customers" });
+  const records = ["one", "two"].map((id) => ({ id, input: `Is ${id} a number?` }));
+  await ask(place, "POST", "/datasets/refunds/versions", { base: 0, records });
+  await page.goto(`${place.url}/p/default/datasets/refunds`);
+  await page.getByRole("group", { name: "Cases, scrolling" }).focus();
+  await page.keyboard.press("Home");
+  for (let column = 0; column < 4; column += 1) await page.keyboard.press("ArrowRight");
+  const current = page.locator('[aria-current="true"]').filter({ hasText: /dev|test/ });
+  await expect(current).toBeVisible();
+  await page.keyboard.press("ArrowLeft");
+  await expect(page.getByRole("rowheader", { name: "Is one a number?" })).toHaveAttribute("aria-current");
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countCases, tagName, tagTaskName, tagWrittenName, withoutTrial } from "./CaseName";
+import { countCases, nameOfAllTrials, tagName, tagTaskName, tagWrittenName, withoutTrial } from "./CaseName";
 
 test("row, prompt, model and trial are tags; brackets that are written belong to the name", () => {
   const named = {
@@ -29,6 +29,11 @@ test("a name without its parts has the tags that the server adds, and keeps brac
     tags: ["trial 1"],
   });
   expect(withoutTrial(name)).toBe("order [status] [row 1] [prompt 2] [small]");
+});
+
+test("only a case with a trial has one in its name", () => {
+  expect(nameOfAllTrials({ case: "order [trial 1 of 3]", trial: 1 })).toBe("order");
+  expect(nameOfAllTrials({ case: "order [trial 1 of 3]" })).toBe("order [trial 1 of 3]");
 });
 
 test("trials of one case are one case", () => {

@@ -35,6 +35,10 @@ const TRIAL = / \[trial (\d+) of \d+\]$/;
 /** The name of the case that a trial belongs to. */
 export const withoutTrial = (name: string): string => name.replace(TRIAL, "");
 
+/** The name that all trials of a case share. Without a trial, what looks like one is written in the file. */
+export const nameOfAllTrials = ({ case: name, trial }: NamedCase): string =>
+  trial == null ? name : withoutTrial(name);
+
 /** What the server adds to a name: always a row or a prompt before the brackets of targets and models. */
 const VARIANT = / \[(?:row|prompt) \d+\](?: \[[^[\]]+\])*$/;
 

@@ -7,7 +7,7 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
-import { CaseName, tagName, tagWrittenName, withoutTrial } from "./CaseName";
+import { CaseName, nameOfAllTrials, tagName } from "./CaseName";
 import type { CaseOutcome } from "./CaseStrip";
 import { type FlakyCase, flakyQuery } from "./queries";
 import styles from "./RunPage.module.css";
@@ -16,14 +16,14 @@ import styles from "./RunPage.module.css";
 export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutcome[] }) {
   const project = useProject();
   const found = useQuery(flakyQuery(project.id, run));
-  const named = new Map(outcomes.map((it) => [withoutTrial(it.case), tagName({ ...it, trial: null })]));
+  const named = new Map(outcomes.map((it) => [nameOfAllTrials(it), tagName({ ...it, trial: null })]));
   const columns: Column<FlakyCase>[] = [
     {
       name: "case",
       head: "Case",
       cell: (it) => (
         <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
-          <CaseName {...(named.get(it.case) ?? tagWrittenName(it.case))} />
+          <CaseName {...(named.get(it.case) ?? { base: it.case, tags: [] })} />
         </Link>
       ),
     },
