@@ -50,5 +50,7 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/testing.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
+    // A busy machine is no failure.
+    testTimeout: 60_000,
   },
 });
