@@ -51,7 +51,9 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   await page.getByLabel("Search").fill("nowhere");
   await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
-  // Nor does the field go while all traces are loaded after a search without a match.
+  // Nor does the field go while all traces are loaded for the first time, after a search without a match.
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
   let answer = () => {};
   const answered = new Promise<void>((done) => {
     answer = done;
@@ -62,6 +64,7 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   });
   await page.getByLabel("Search").fill("");
   await expect(page).not.toHaveURL(/search/);
+  await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
   await expect(page.getByLabel("Search")).toBeFocused();
   answer();
   await expect(rows.first()).toContainText("desk-7");
