@@ -79,11 +79,11 @@ class Reward:
 
     def _start(self, calls: _SharedCalls | None) -> None:
         self._calls = calls
-        self._lock = threading.Lock()
+        self.renew_after_fork()
         renew_in_forks(self)
 
     def renew_after_fork(self) -> None:
-        self._start(None)
+        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         own = ("_calls", "_lock", "last_verdicts")
@@ -176,8 +176,8 @@ class Reward:
 
     def _graders(self, key: str, rubric: Any) -> _RubricGraders:
         with self._lock:
-            # Threads and connections are neither there after a fork nor sent to another process.
-            if self._calls is None:
+            # Threads and connections neither survive a fork nor are sent to another process.
+            if self._calls is None or self._calls.process != os.getpid():
                 self._calls = _SharedCalls(self._options)
             graders = self._calls.graders
             found = graders.get(key)
@@ -414,6 +414,7 @@ class _SharedCalls:
     """Graders of one process, by their rubric, with the calls that they share."""
 
     def __init__(self, options: JudgeOptions) -> None:
+        self.process = os.getpid()
         self.judge = PreparedJudge(options)
         self.judge.share_calls()
         self.graders: OrderedDict[str, _RubricGraders] = OrderedDict()
