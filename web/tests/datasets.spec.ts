@@ -192,3 +192,23 @@ test("the items of an annotation task become cases with the labels of people", a
   const { items } = await ask(place, "GET", "/datasets/reviewed/cases");
   expect(items).toHaveLength(progress.n_items);
 });
+
+test("an item that people disagree on becomes a case with its answer", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  const id = await task(place);
+  await answered(place, id, "Ana", () => 5);
+  await answered(place, id, "Ben", () => 1);
+  await page.goto(`${place.url}/p/default/annotate/${id}/disputes`);
+  await expect(page.getByRole("list", { name: "Disputes" })).toBeVisible();
+  await page.getByRole("button", { name: "Add to dataset…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add the item to a dataset" });
+  expect(await faultsOf(page)).toEqual([]);
+  await dialog.getByLabel("Name").fill("disputed");
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(dialog.getByRole("status")).toContainText("1 case added: disputed v1.");
+  const { items } = await ask(place, "GET", "/datasets/disputed/cases");
+  expect(items).toHaveLength(1);
+});

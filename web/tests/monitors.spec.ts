@@ -41,7 +41,7 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   const strata = page.getByRole("table", { name: "Overall score by stratum" });
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(other[3] ?? "none");
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(`${other[1]} of ${other[2]}`);
-  await expect(strata.getByRole("row", { name: /^expensive/ })).toContainText("nothing is in it");
+  await expect(strata.getByRole("row", { name: /^expensive/ })).toContainText("the stratum has no traces");
   await expect(strata.getByRole("row", { name: /^all traffic, weighted/ })).toContainText(score);
   await expect(strata.getByRole("row", { name: /^all traffic, unweighted mean/ })).toContainText(naive);
   await expect(page.getByRole("heading", { name: "States of 8 finished traces" })).toBeVisible();

@@ -243,7 +243,20 @@ macro_rules! bad_request {
 
 pub(crate) use bad_request;
 
-bad_request!(BadCap, BadCursor, BadId, BadRunId, BadTraceId, PathRejection, QueryRejection);
+bad_request!(BadCap, BadCursor, PathRejection, QueryRejection);
+
+/// Text in place of an id in a path names nothing, like the id of a deleted object.
+macro_rules! not_found {
+    ($($error:ty),+) => {
+        $(impl From<$error> for ApiError {
+            fn from(error: $error) -> Self {
+                Self::Unknown(error.to_string())
+            }
+        })+
+    };
+}
+
+not_found!(BadId, BadRunId, BadTraceId);
 
 impl From<BytesRejection> for ApiError {
     fn from(error: BytesRejection) -> Self {

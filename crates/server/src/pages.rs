@@ -50,6 +50,13 @@ const MISSING_BOOK: &str = "<!doctype html><meta charset=utf-8><title>Jurist</ti
     <p>Its pages are in the folder <code>docs</code> of the sources. To have them here, install Node.js 20 or newer and \
     run <code>make docs</code>, then build again.";
 
+/// A reader may follow an old link to the book.
+const NO_BOOK_PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8>\
+    <meta name=viewport content=\"width=device-width\"><meta name=color-scheme content=\"light dark\">\
+    <title>Page not found · Jurist</title><link rel=stylesheet href=/docs/assets/book.css>\
+    <main><h1>Page not found</h1><p>The book has no page at this address. It may have been renamed.\
+    <p><a href=/docs/>Contents and search of the book</a>";
+
 /// A file of the pages; any other address is the one page, which reads it itself.
 pub async fn serve_page(request: Request) -> Result<Response, ApiError> {
     let path = request.uri().path().trim_start_matches('/');
@@ -64,7 +71,8 @@ pub async fn serve_page(request: Request) -> Result<Response, ApiError> {
         return Ok(Redirect::permanent("/docs/").into_response());
     }
     if let Some(name) = path.strip_prefix("docs/") {
-        return serve_book_page(name, request.headers()).ok_or_else(unknown);
+        let missing = || unknown().with_body("text/html; charset=utf-8", |_| NO_BOOK_PAGE.into());
+        return Ok(serve_book_page(name, request.headers()).unwrap_or_else(missing));
     }
     let name = if path.ends_with(".gz") || !has_file::<Pages>(path) { INDEX } else { path };
     if name == INDEX && path.starts_with(ASSETS) {

@@ -68,6 +68,8 @@ pub struct DecisionEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionSummary {
     pub trace: String,
+    /// First lines of what the agent was asked.
+    pub title: Option<String>,
     /// The monitor's name.
     pub monitor: String,
     pub state: DecisionState,
@@ -166,10 +168,11 @@ pub(crate) const ADD_EVENTS: Bulk = Bulk {
 };
 
 const STANDING: &str =
-    "SELECT d.trace, m.name AS monitor, d.state, COALESCE((SELECT e.note FROM decision_events e
+    "SELECT d.trace, t.title, m.name AS monitor, d.state, COALESCE((SELECT e.note FROM decision_events e
     WHERE e.project = d.project AND e.trace = d.trace AND e.monitor = d.monitor AND e.state = d.state
     ORDER BY e.time DESC, e.id DESC LIMIT 1), d.reason) AS reason
-    FROM decisions d JOIN monitors m ON m.id = d.monitor WHERE d.project = $1";
+    FROM decisions d JOIN monitors m ON m.id = d.monitor JOIN traces t ON t.project = d.project AND t.id = d.trace
+    WHERE d.project = $1";
 const DECISIONS: &str =
     "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND (decided, trace) < ($3, $4)";
 
@@ -213,6 +216,7 @@ impl Store {
         let read = |row: &DbRow| {
             Ok(DecisionSummary {
                 trace: row.get("trace")?,
+                title: row.get("title")?,
                 monitor: row.get("monitor")?,
                 state: row.parse("state")?,
                 reason: row.get("reason")?,

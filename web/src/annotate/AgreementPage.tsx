@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { useProject } from "../api/session";
 import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { count, plural } from "../ui/format";
@@ -373,7 +374,7 @@ function JudgeAgreement({ found, criterion }: JudgeAgreementProps) {
               </p>
               {it.reason && (
                 <blockquote className={styles.reason} dir="auto">
-                  {it.reason}
+                  <CodeText text={it.reason} />
                 </blockquote>
               )}
             </li>
@@ -412,7 +413,7 @@ function DisagreementDialog({ apart, judge, onClose }: DisagreementDialogProps) 
       </p>
       {apart.reason && (
         <blockquote className={styles.reason} dir="auto">
-          {apart.reason}
+          <CodeText text={apart.reason} />
         </blockquote>
       )}
       <Loaded query={found} what="the answers">

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { inWords, isChecked, isSame, pointOf, reachedClaims, totalOfParts } from "./answers";
 import { Comment } from "./Comment";
@@ -120,7 +121,7 @@ function ClaimCard(props: ClaimCardProps) {
       </p>
       {claim.reason && (
         <p className={styles.reason} dir="auto">
-          {claim.reason}
+          <CodeText text={claim.reason} />
         </p>
       )}
       <EvidenceQuotes quotes={claim.evidence} onQuoteShow={props.onQuoteShow} />

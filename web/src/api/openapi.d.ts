@@ -2745,6 +2745,8 @@ export interface components {
             state: string;
             /** @description failed, expensive or other. */
             stratum: string;
+            /** @description Title of the trace, from its first message; only in lists, and absent if the trace has none. */
+            title?: string | null;
             /** @description Id of the trace. */
             trace: string;
             /** @description When the state last changed, in UTC (RFC 3339). */

@@ -269,7 +269,7 @@ function TrendTable({ series }: { series: Series[] }) {
       name: "mean",
       head: "Score",
       align: "end",
-      cell: (it) => (it.mean == null ? "not estimable" : score3(it.mean)),
+      cell: (it) => (it.mean == null ? "no estimate" : score3(it.mean)),
     },
     {
       name: "interval",

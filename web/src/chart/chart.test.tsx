@@ -45,7 +45,7 @@ test("behind a trend stand its numbers, newest first", () => {
   ];
   render(<TrendChart title="Score by day" series={[{ name: "v1", points }]} />);
   const rows = screen.getAllByRole("row", { hidden: true }).map((it) => it.textContent);
-  expect(rows.slice(1)).toEqual(["2026-03-190 of 3not estimable––", "2026-03-184 of 90.800[0.700, 0.900]–"]);
+  expect(rows.slice(1)).toEqual(["2026-03-190 of 3no estimate––", "2026-03-184 of 90.800[0.700, 0.900]–"]);
 });
 
 test("what the server drew loses its style and whatever is no shape", () => {

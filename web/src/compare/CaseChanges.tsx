@@ -6,6 +6,7 @@ import { useProject } from "../api/session";
 import { CaseName, tagWrittenName, withoutTrial } from "../runs/CaseName";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { Field } from "../ui/Field";
 import { count, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -262,7 +263,11 @@ function GraderAnswers({ answers }: { answers: Answer[] }) {
       <p>
         <b>{answer.answer}</b> <span className={styles.soft}>by {answer.grader}</span>
       </p>
-      {answer.reason && <p>{answer.reason}</p>}
+      {answer.reason && (
+        <p>
+          <CodeText text={answer.reason} />
+        </p>
+      )}
       {answer.evidence.length > 0 && (
         <ul className={styles.evidence}>
           {answer.evidence.map((quote, nth) => (

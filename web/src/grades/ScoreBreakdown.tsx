@@ -1,5 +1,6 @@
 import type { Canonical } from "../rubrics/canonical";
 import { Badge } from "../ui/Badge";
+import { CodeText } from "../ui/CodeText";
 import styles from "./TraceGrades.module.css";
 import { againstMark, gatesOf, type Said, sumOf, wayOf } from "./weightedTotal";
 
@@ -46,7 +47,8 @@ export function FailedGates({ failed = [], undecided = [] }: FailedGatesProps) {
       )}
       {undecided.map((gate, at) => (
         <p key={at} className={styles.gates}>
-          Undecided gate (no verdict without it): <Badge tone="error">{name(gate)}</Badge> {gate.reason}
+          Undecided gate (no verdict without it): <Badge tone="error">{name(gate)}</Badge>{" "}
+          <CodeText text={gate.reason} />
         </p>
       ))}
     </>

@@ -11,6 +11,7 @@ import { useVersionName } from "../rubrics/versions";
 import type { Trace } from "../traces/view/traceParts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { LoadingNotice } from "../ui/Notice";
@@ -158,8 +159,12 @@ function MonitorDecisions({ all, finished, verdicts }: MonitorDecisionsProps) {
             </div>
             <DecisionPath label={`Decision of ${name}`} stations={stationsOf(it, finished, verdict)} />
             <p className={styles.why}>
-              {it.reason}
-              {note && note !== it.reason && <>; {note}</>}
+              <CodeText text={it.reason} />
+              {note && note !== it.reason && (
+                <>
+                  ; <CodeText text={note} />
+                </>
+              )}
             </p>
             <p className={styles.soft}>
               {describeState(it.state).means} Sampling probability {percent(it.probability)} (
@@ -328,7 +333,7 @@ function GradeCell({ grade, ...shown }: Shown & { grade: GradeSaid | undefined }
       <GradeFlags flags={grade.flags} />
       {grade.reason && (
         <p className={styles.reason} dir="auto">
-          {grade.reason}
+          <CodeText text={grade.reason} />
         </p>
       )}
       {grade.why && <p className={styles.soft}>{grade.why}</p>}

@@ -2,8 +2,10 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
+import { shortTitle } from "../traces/titles";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { SCORE, VERDICT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { score } from "../ui/format";
@@ -121,9 +123,10 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
         <Link
           to="/p/$project/traces/$trace"
           params={{ project: project.name, trace: it.trace }}
-          className={styles.trace}
+          className={it.title ? undefined : styles.trace}
+          title={it.title ? it.trace : undefined}
         >
-          {it.trace}
+          {it.title ? <bdi>{shortTitle(it.title)}</bdi> : it.trace}
         </Link>
       ),
     },
@@ -151,7 +154,7 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
       head: "Decision",
       about: "Why the trace is in its state.",
       book: "monitor.html#which-traces-are-judged",
-      cell: (it) => it.reason,
+      cell: (it) => <CodeText text={it.reason} />,
       wide: true,
     },
     {

@@ -201,7 +201,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
             <span className={it.native ? styles.soft : undefined}>{range3(it.score.interval)}</span>
           </>
         ) : (
-          <span className={styles.soft}>not estimable: {it.not_estimable}</span>
+          <span className={styles.soft}>no estimate: {it.not_estimable}</span>
         ),
     },
     {
@@ -344,9 +344,7 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
         const { mean, interval } = "of" in it ? it.of : it;
         if (mean == null) {
           return (
-            <span className={styles.soft}>
-              not estimable: {"not_estimable" in it ? it.not_estimable : ""}
-            </span>
+            <span className={styles.soft}>no estimate: {"not_estimable" in it ? it.not_estimable : ""}</span>
           );
         }
         return (

@@ -9,6 +9,7 @@ import { Code } from "../traces/view/Code";
 import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
+import { CodeText } from "../ui/CodeText";
 import { score } from "../ui/format";
 import { CaseLabels } from "./CaseLabels";
 import { CaseName, tagName } from "./CaseName";
@@ -84,7 +85,12 @@ function TreePath({ rubric, path }: TreePathProps) {
           </span>{" "}
           <b>{it.answer}</b>
           {it.score != null && <> → {score(it.score)}</>}
-          {it.reason && <span className={styles.muted}> {it.reason}</span>}
+          {it.reason && (
+            <span className={styles.muted}>
+              {" "}
+              <CodeText text={it.reason} />
+            </span>
+          )}
         </li>
       ))}
     </ol>
@@ -114,7 +120,11 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
       </div>
       <div className={styles.why}>
         <GradeFlags flags={grade.flags} />
-        {grade.reason && <p className={styles.reason}>{grade.reason}</p>}
+        {grade.reason && (
+          <p className={styles.reason}>
+            <CodeText text={grade.reason} />
+          </p>
+        )}
         {grade.points?.map((it, at) => (
           <p key={at} className={styles.point}>
             {it.holds ? "✓" : "✕"} {it.text}

@@ -11,6 +11,7 @@ import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
+import { CodeText } from "../ui/CodeText";
 import { FormError } from "../ui/Form";
 import { count, duration, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -304,7 +305,7 @@ function TraceReasons({ of: { decisions } }: { of: Line }) {
           <StateBadge state={it.state} />{" "}
           <span className={styles.reason} title={it.reason}>
             {decisions.length > 1 && `${it.monitor}: `}
-            {it.reason}
+            <CodeText text={it.reason} />
           </span>
         </li>
       ))}

@@ -25,10 +25,6 @@ export function Loaded<T>({ query, what, children }: LoadedProps<T>) {
 
 type Explanation = { title: string; advice: string };
 
-/** The address has something in place of an id: to the reader, the page does not exist. */
-const isWrongId = ({ status, message }: Problem): boolean =>
-  status === 400 && / is not an? (?:\w+ )?id such as /.test(message);
-
 /** What happened and what to do, by HTTP status. */
 function explain(problem: Problem): Explanation {
   const { status, title } = problem;
@@ -36,7 +32,7 @@ function explain(problem: Problem): Explanation {
     return { title: "You are signed out", advice: "Sign in again. What you entered on this page is lost." };
   if (status === 403)
     return { title: "Access denied", advice: "Ask an owner of the project for another role." };
-  if (status === 404 || isWrongId(problem)) {
+  if (status === 404) {
     return { title: "Not found", advice: "Check the address. It may also have been deleted." };
   }
   if (status === 409 || status === 412) {
@@ -75,7 +71,7 @@ export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => 
   if (!(error instanceof Problem)) return <PageErrorNotice error={error} onRetry={onRetry} />;
   const { title, advice } = explain(error);
   const message = capitalize(error.message);
-  const isOfUser = error.status === 403 || error.status === 404 || isWrongId(error);
+  const isOfUser = error.status === 403 || error.status === 404;
   return (
     <Notice title={title} action={isOfUser ? undefined : retry} tone={isOfUser ? "plain" : "fail"}>
       <p>

@@ -26,7 +26,7 @@ test("each reason for nothing has its own words", () => {
   expect(screen.getByRole("heading", { name: "The server does not answer" })).toBeTruthy();
   draw(new Problem(403, "Not allowed", "this needs a role with `read`"));
   expect(screen.getByRole("heading", { name: "Access denied" })).toBeTruthy();
-  draw(new Problem(400, "Bad request", "`x` is not a run id such as run_0190c4d27e1b7a3c9f50b8e6d1a24c7e"));
+  draw(new Problem(404, "Not found", "`x` is not a run id such as run_0190c4d27e1b7a3c9f50b8e6d1a24c7e"));
   expect(screen.getByText("x").tagName).toBe("CODE");
   expect(screen.queryByRole("heading", { name: "Bad request" })).toBeNull();
   draw(new Problem(404, "Not found", "there is nothing here"));

@@ -85,7 +85,7 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
             for change in changes {
                 show_case_change(&mut out, change)?;
             }
-            show_comparison(&mut out, compared, None)?;
+            show_comparison(&mut out, compared, after, false)?;
         }
         CompareOutputFormat::Md => {
             write!(out, "{}", comparison_markdown(compared))?;

@@ -282,7 +282,7 @@ fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
     for stratum in &it.strata {
         let said = match (&stratum.mean, &stratum.not_estimable) {
             (Some(mean), _) => format!("{mean:.3}"),
-            (None, why) => format!("\x1b[33mnot estimable: {}\x1b[0m", why.as_deref().unwrap_or_default()),
+            (None, why) => format!("\x1b[33mno estimate: {}\x1b[0m", why.as_deref().unwrap_or_default()),
         };
         let (n, all) = (stratum.n, stratum.population);
         writeln!(out, "  {:<width$}  {n:>6} of {all:>8}  {said}", printable_line(&stratum.name))?;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
-use jurist_core::report::{regression_lines, variant_in_words};
+use jurist_core::report::{declared_scales, regression_lines, variant_in_words};
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
 
@@ -19,11 +19,12 @@ pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
     compared.score.as_ref().is_some_and(is_larger)
 }
 
-/// The figures, what they support, and with `after` the cases whose verdict changed.
+/// Shows the figures and what they support, and where `has_cases` is set the cases whose verdict changed.
 pub fn show_comparison(
     out: &mut impl Write,
     compared: &Comparison,
-    after: Option<&Run>,
+    after: &Run,
+    has_cases: bool,
 ) -> anyhow::Result<()> {
     for caveat in &compared.caveats {
         writeln!(out, "\x1b[33m{caveat}\x1b[0m")?;
@@ -41,6 +42,8 @@ pub fn show_comparison(
         )
         .collect();
     let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
+    // Criteria with another scale before are not compared.
+    let scales = declared_scales(after);
     if !rows.is_empty() {
         let title = format!("{:<width$}  cases  before  after  difference", "");
         writeln!(out, "\x1b[1m{title}\x1b[0m")?;
@@ -56,14 +59,22 @@ pub fn show_comparison(
             true => ("32", " better"),
             false => ("2", ""),
         };
+        let native = scales.get(name).map(|(low, top)| {
+            let [before, after] = [it.before, it.after].map(|mean| low + mean * (top - low));
+            format!("  {before:.1}/{top} → {after:.1}/{top}")
+        });
         let name: String = printable_line(name).chars().take(width).collect();
         writeln!(
             out,
-            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m",
-            it.n, it.before, it.after, it.difference
+            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m{}",
+            it.n,
+            it.before,
+            it.after,
+            it.difference,
+            native.unwrap_or_default()
         )?;
     }
-    if let Some(after) = after {
+    if has_cases {
         show_changed_verdicts(out, compared, after)?;
     }
     let left_out = [

@@ -429,7 +429,7 @@ impl RunExecutionArgs {
         writeln!(out, "{}", format_run_summary(run, told.took, page.as_deref(), columns))?;
         if let Some(compared) = compared {
             writeln!(out)?;
-            show_comparison(&mut out, compared, Some(run))?;
+            show_comparison(&mut out, compared, run, true)?;
         }
         // Logs of CI have reports instead.
         if columns.is_some() && told.address.is_none() {

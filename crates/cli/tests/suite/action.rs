@@ -36,15 +36,9 @@ struct FakeGithub {
 
 impl FakeGithub {
     fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::new(Mutex::new(GithubState { may_write: true, ..GithubState::default() }));
-        let shared = (Arc::clone(&state), url.clone());
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                answer(stream.unwrap(), &shared.0, &shared.1);
-            }
-        });
+        let shared = Arc::clone(&state);
+        let url = serve_requests(move |request| respond(&mut shared.lock().unwrap(), request));
         Self { url, state }
     }
 
@@ -70,27 +64,51 @@ impl FakeGithub {
     }
 }
 
-fn answer(mut stream: TcpStream, state: &Mutex<GithubState>, url: &str) {
+/// A request that a job sends.
+pub struct ReceivedRequest {
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    pub headers: String,
+    pub body: Vec<u8>,
+}
+
+/// Starts a server that answers each request with a status and a body, and returns its address.
+pub fn serve_requests(respond: impl Fn(&ReceivedRequest) -> (u16, Vec<u8>) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            answer(stream.unwrap(), &respond);
+        }
+    });
+    url
+}
+
+fn answer(mut stream: TcpStream, respond: &impl Fn(&ReceivedRequest) -> (u16, Vec<u8>)) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut first = String::new();
     reader.read_line(&mut first).unwrap();
-    let (mut length, mut line) = (0, String::new());
+    let (mut length, mut line, mut headers) = (0, String::new(), String::new());
     while 2 < reader.read_line(&mut line).unwrap() {
         if let Some(text) = line.to_lowercase().strip_prefix("content-length:") {
             length = text.trim().parse().unwrap();
         }
+        headers += &line;
         line.clear();
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     let mut words = first.split_whitespace();
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let (status, reply) = respond(&mut state.lock().unwrap(), method, path, &body, url);
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let request = ReceivedRequest { method: method.to_owned(), target: target.to_owned(), headers, body };
+    let (status, reply) = respond(&request);
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", reply.len());
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&reply));
 }
 
-fn respond(state: &mut GithubState, method: &str, target: &str, body: &[u8], _: &str) -> (u16, Vec<u8>) {
+fn respond(state: &mut GithubState, request: &ReceivedRequest) -> (u16, Vec<u8>) {
+    let ReceivedRequest { method, target, body, .. } = request;
     state.requests.push(format!("{method} {target}"));
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let json = |value: Json| (200, value.to_string().into_bytes());
@@ -98,7 +116,7 @@ fn respond(state: &mut GithubState, method: &str, target: &str, body: &[u8], _: 
     if method != "GET" && !state.may_write {
         return (403, b"{}".to_vec());
     }
-    match (method, path) {
+    match (method.as_str(), path) {
         ("GET", "/repos/shop/app/actions/artifacts") => {
             let name = query.split("name=").nth(1).unwrap_or_default();
             let found = state.artifacts.iter().filter(|artifact| artifact["name"] == name);
@@ -144,11 +162,11 @@ struct JobResult {
     summary: String,
 }
 
-fn project_root() -> PathBuf {
+pub fn project_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-fn read_yaml(path: &Path) -> Json {
+pub fn read_yaml(path: &Path) -> Json {
     let (mut sources, mut found) = (Sources::default(), Diagnostics::default());
     let file = sources.add(path, fs::read_to_string(path).unwrap().into());
     jurist_core::syntax::parse_document(&sources, file, &mut found).unwrap().to_json()
@@ -267,7 +285,7 @@ fn condition(text: &str, outputs: &BTreeMap<String, String>) -> bool {
     })
 }
 
-fn write_suite(folder: &Path, answers: &[(&str, &str)]) {
+pub fn write_suite(folder: &Path, answers: &[(&str, &str)]) {
     let mut text = String::from("name: capitals\nevals:\n");
     for (name, answer) in answers {
         let _ = write!(
@@ -298,7 +316,7 @@ fn job<'a>(github: &'a FakeGithub, folder: &Path, event_name: &'a str, args: &st
 }
 
 /// Whether there is a Python, without which the action cannot run.
-fn has_python() -> bool {
+pub fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
         let _ = writeln!(std::io::stderr(), "skipped: there is no python3");

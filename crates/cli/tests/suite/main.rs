@@ -6,6 +6,7 @@ mod action;
 mod commands;
 mod docs;
 mod examples;
+mod gitlab;
 mod judges;
 mod mcp;
 mod monitors;

@@ -233,7 +233,7 @@ async fn get_run_comparison(
     caller.needs(AccessScope::Read)?;
     let after: RunId = id.parse()?;
     let before = asked.iter().filter(|(key, _)| key == "before").map(|(_, run)| run.parse());
-    let before: Vec<RunId> = before.collect::<Result<_, _>>()?;
+    let before: Vec<RunId> = before.collect::<Result<_, _>>().map_err(ApiError::bad)?;
     if before.is_empty() || MOST_RUNS <= before.len() {
         return Err(ApiError::Bad(format!("`before` names from 1 to {} runs", MOST_RUNS - 1)));
     }

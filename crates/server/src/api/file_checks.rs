@@ -211,7 +211,7 @@ async fn preview_judge_prompts(
     let material = match wanted.trace {
         None => placeholder_judge_input(),
         Some(id) => {
-            let id: TraceId = id.parse()?;
+            let id: TraceId = id.parse().map_err(ApiError::bad)?;
             let trace = app.store.trace_content(caller.project, &id).await?;
             let gone = || ApiError::Unknown(format!("there is no stored trace `{id}`"));
             JudgeInput::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
-use jurist_store::decisions::{DecisionFilter, DecisionState, MonitorDecision};
+use jurist_store::decisions::{DecisionFilter, DecisionState, DecisionSummary, MonitorDecision};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -315,14 +315,17 @@ async fn list_monitor_decisions(
         page.items.iter().map(|monitor_decision| monitor_decision.trace.to_string()).collect();
     let standing = app.store.decision_summaries(caller.project, &traces).await?;
     let own = standing.into_iter().filter(|decision_summary| decision_summary.monitor == found.name);
-    let mut notes: BTreeMap<String, String> =
-        own.map(|decision_summary| (decision_summary.trace, decision_summary.reason)).collect();
+    let mut summaries: BTreeMap<String, DecisionSummary> =
+        own.map(|decision_summary| (decision_summary.trace.clone(), decision_summary)).collect();
     let mut verdicts = monitor::load_newest_verdicts(&app.store, caller.project, &traces).await?;
     let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
     let view = |monitor_decision: &MonitorDecision| {
         let mut view = DecisionView::new(monitor_decision, None);
         view.set_verdict(verdicts.remove(&(view.trace.clone(), found.name.clone())));
-        view.reason = notes.remove(&view.trace).unwrap_or(view.reason);
+        if let Some(summary) = summaries.remove(&view.trace) {
+            view.reason = summary.reason;
+            view.title = summary.title;
+        }
         view
     };
     // Where judges differ is something that judges said.

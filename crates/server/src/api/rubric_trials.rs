@@ -110,7 +110,7 @@ async fn try_rubric(
     let mut traces: BTreeMap<String, Trace> = BTreeMap::new();
     let (mut n_bytes, most) = (0, app.settings.max_body);
     for id in &asked.traces {
-        let id: TraceId = id.parse()?;
+        let id: TraceId = id.parse().map_err(ApiError::bad)?;
         let trace = app.store.trace_content(caller.project, &id).await?;
         let gone = || ApiError::Unknown(format!("there is no stored trace `{id}`"));
         let trace = trace.ok_or_else(gone)?;

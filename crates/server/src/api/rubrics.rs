@@ -300,7 +300,8 @@ async fn diff_rubric_versions(
     Query(since): Query<VersionDiffQuery>,
 ) -> Result<Json<VersionDiff>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let (from, to): (RubricVersionId, RubricVersionId) = (since.from.parse()?, id.parse()?);
+    let to: RubricVersionId = id.parse()?;
+    let from: RubricVersionId = since.from.parse().map_err(ApiError::bad)?;
     let old = app.store.rubric_version(caller.project, &from).await?;
     let new = app.store.rubric_version(caller.project, &to).await?;
     let changes = diff_rubrics(&of_version(&old)?, &of_version(&new)?);

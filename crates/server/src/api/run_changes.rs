@@ -153,7 +153,8 @@ async fn list_run_changes(
     Query(asked): Query<RunChangeQuery>,
 ) -> Result<Json<RunChangePage>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let (after, before): (RunId, RunId) = (id.parse()?, asked.baseline.parse()?);
+    let after: RunId = id.parse()?;
+    let before: RunId = asked.baseline.parse().map_err(ApiError::bad)?;
     let limit = super::limit(asked.limit)?;
     let filter = read_change_filter_name(asked.filter.as_deref())?;
     let runs = ComparedRuns {

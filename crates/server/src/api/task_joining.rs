@@ -154,7 +154,8 @@ async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, T
         let TaskLinkTarget { project, task } = find_task_link(app, token).await?.ok_or_else(closed)?;
         return Ok((project, app.store.task(project, task).await?));
     }
-    let id: TaskId = given.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?.parse()?;
+    let id = given.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?;
+    let id: TaskId = id.parse().map_err(ApiError::bad)?;
     let is_open = app.settings.access == Access::Open;
     for project in app.store.projects().await? {
         match app.store.task(project.id, id).await {

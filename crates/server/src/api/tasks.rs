@@ -354,7 +354,7 @@ async fn load_judged_subjects(
             Ok((version, subjects))
         }
         (Some(run), None) => {
-            let run: RunId = run.parse()?;
+            let run: RunId = run.parse().map_err(ApiError::bad)?;
             let run = app.store.load_run(project, run).await?;
             crate::annotate::collect_run_claims(
                 &app.store,

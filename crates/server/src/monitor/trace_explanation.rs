@@ -15,6 +15,9 @@ use utoipa::ToSchema;
 pub struct DecisionView {
     /// Id of the trace.
     pub trace: String,
+    /// Title of the trace, from its first message; only in lists, and absent if the trace has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Id of the monitor.
     pub monitor: String,
     /// By its name.
@@ -107,6 +110,7 @@ impl DecisionView {
     pub fn new(it: &MonitorDecision, version: Option<&MonitorVersion>) -> Self {
         Self {
             trace: it.trace.to_string(),
+            title: None,
             monitor: it.monitor.to_string(),
             monitor_name: None,
             version: it.version.to_string(),

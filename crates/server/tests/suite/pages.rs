@@ -63,6 +63,7 @@ fn the_book_is_served_under_docs() {
         for path in ["/docs/never-was.html", "/docs/index.html.gz", "/docs/..%2findex.html"] {
             let answer = place.ask(Method::GET, path, &[], Json::Null).await;
             assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+            assert!(answer.text.contains("<a href=/docs/>"), "{path}: {}", answer.text);
         }
     });
 }

@@ -87,7 +87,7 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
     let name = printable(it.criterion.as_deref().unwrap_or("overall"));
     let Some(score) = &it.score else {
         let why = it.not_estimable.as_deref().unwrap_or_default();
-        return writeln!(out, "  {name:<20} not estimable: {why}");
+        return writeln!(out, "  {name:<20} no estimate: {why}");
     };
     let passes = it.pass_rate.as_ref().map(|traffic_view| format!("   passes {}", shares(traffic_view)));
     let native = it.native.map(|native| format!("   {:.2} on {}–{}", native.mean, native.min, native.max));
@@ -132,7 +132,7 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
     for stratum in &score.strata {
         let told = match (stratum.mean, stratum.interval, &stratum.not_estimable) {
             (Some(mean), Some((low, high)), _) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
-            (_, _, Some(why)) => format!("not estimable: {why}"),
+            (_, _, Some(why)) => format!("no estimate: {why}"),
             _ => String::new(),
         };
         writeln!(out, "    {:<18} {} of {} scored   {told}", stratum.name, stratum.n, stratum.n_seen)?;
@@ -183,7 +183,7 @@ pub fn show_daily_trend(
             let day = point.day.split('T').next().unwrap_or_default();
             let told = match (point.mean, point.interval) {
                 (Some(mean), Some((low, high))) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
-                _ => "not estimable".to_owned(),
+                _ => "no estimate".to_owned(),
             };
             let so_far = point.sequence.map(|(low, high)| format!("   [{low:.3}, {high:.3}]"));
             writeln!(

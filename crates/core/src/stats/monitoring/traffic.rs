@@ -160,8 +160,8 @@ impl TrafficSums {
             unit_interval(mean, self.scores.variance(self.answered_share()), degrees, self.scores.n_alike())
         });
         let why = || match (self.n_seen, self.n_errors, self.n_unjudged) {
-            (0, _, _) => "nothing is in it".to_owned(),
-            (_, 0, 0) => "nothing was sampled from it".to_owned(),
+            (0, _, _) => "the stratum has no traces".to_owned(),
+            (_, 0, 0) => "none of its traces was sampled".to_owned(),
             (_, 0, waiting) => format!("{waiting} were sampled, and none is judged yet"),
             (_, errors, _) => format!("the judge failed on all {errors} sampled traces"),
         };

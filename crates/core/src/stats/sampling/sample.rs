@@ -184,8 +184,8 @@ fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec
 fn estimate_stratum(stratum: &SampledStratum) -> StratumEstimate {
     let n = stratum.scores.len();
     let why = |stratum: &SampledStratum| match (stratum.population, stratum.n_errors) {
-        (0, _) => "nothing is in it".to_owned(),
-        (_, 0) => "nothing was sampled from it".to_owned(),
+        (0, _) => "the stratum has no traces".to_owned(),
+        (_, 0) => "none of its traces was sampled".to_owned(),
         (_, errors) => format!("the judge failed on all {errors} sampled traces"),
     };
     StratumEstimate {
@@ -382,7 +382,7 @@ mod tests {
             [
                 None,
                 Some("the judge failed on all 2 sampled traces"),
-                Some("nothing was sampled from it"),
+                Some("none of its traces was sampled"),
                 None
             ]
         );
