@@ -112,22 +112,16 @@ fn read_log_probabilities(choice: &Json) -> Option<f64> {
     Some(sum / tokens.len() as f64).filter(|mean| mean.is_finite())
 }
 
-/// What Azure's filters say about the prompt and the reply; others only say that they stopped a reply.
+/// What Azure's filters say about the prompt and the reply; others only say that they stopped a reply. Nothing is reported
+/// if a filter broke, or if none looked at the reply, unless something is flagged nevertheless.
 fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
     let choice = &body["choices"][0];
     let of_prompt = body["prompt_filter_results"].as_array().into_iter().flatten();
-    let results = of_prompt.map(|prompt| ("prompt", &prompt["content_filter_results"]));
-    let results = results.chain([("reply", &choice["content_filter_results"])]);
-    let results: Vec<_> = results.filter_map(|(part, filters)| Some((part, filters.as_object()?))).collect();
+    let results = of_prompt.map(|prompt| ("prompt", read_filters(prompt)));
+    let results: Vec<_> = results.chain([("reply", read_filters(choice))]).collect();
     let was_stopped = choice["finish_reason"] == "content_filter";
-    if results.is_empty() && !was_stopped {
-        return None;
-    }
-    fn is_flagged(filter: &Json) -> bool {
-        filter["filtered"] == true || filter["detected"] == true
-    }
     let flags = results.iter().flat_map(|(part, filters)| {
-        let flagged = filters.iter().filter(|(_, filter)| is_flagged(filter));
+        let flagged = filters.iter().filter(|(_, filter)| is_flagged(filter) == Some(true));
         flagged.map(move |(category, _)| format!("{category} in the {part}"))
     });
     let reasons: Vec<String> = flags.collect();
@@ -135,7 +129,29 @@ fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
         true if was_stopped => "a content filter stopped the reply".to_owned(),
         _ => reasons.join(", "),
     };
-    Some(GuardrailReport { flagged: was_stopped || !reasons.is_empty(), reason })
+    let flagged = was_stopped || !reasons.is_empty();
+    let has_decided = |filters: &Vec<(&String, &Json)>| {
+        !filters.is_empty() && filters.iter().all(|(_, filter)| is_flagged(filter).is_some())
+    };
+    let is_decided = flagged || results.iter().all(|(_, filters)| has_decided(filters));
+    is_decided.then_some(GuardrailReport { flagged, reason })
+}
+
+/// The keys of the filters' results. That a filter broke is in a key of its own.
+pub(super) const FILTER_RESULTS: [&str; 2] = ["content_filter_results", "content_filter_result"];
+
+/// The filters of a prompt or a choice, by category.
+fn read_filters(part: &Json) -> Vec<(&String, &Json)> {
+    FILTER_RESULTS.iter().filter_map(|key| part[*key].as_object()).flatten().collect()
+}
+
+/// Whether a filter flags a text; `None` if it does not say.
+pub(super) fn is_flagged(filter: &Json) -> Option<bool> {
+    if let Json::Array(lists) = filter {
+        return Some(lists.iter().any(|list| is_flagged(list) == Some(true)));
+    }
+    let said = ["filtered", "detected"].iter().filter_map(|key| filter[*key].as_bool());
+    said.reduce(|a, b| a || b)
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.
@@ -183,6 +199,23 @@ mod tests {
         let report = |flagged, reason: &str| Some(GuardrailReport { flagged, reason: reason.to_owned() });
         assert_eq!(filtered(false, "stop").guardrails, report(false, ""));
         assert_eq!(filtered(true, "content_filter").guardrails, report(true, "violence in the reply"));
+        let with = |results: Json| {
+            let message = json!({ "content": "Hi" });
+            reply(&json!({ "message": message, "content_filter_results": results, "finish_reason": "stop" }))
+        };
+        for broken in [
+            json!({}),
+            json!({ "error": { "code": "content_filter_error", "message": "The contents are not filtered" } }),
+            json!({ "hate": { "filtered": false }, "error": { "code": "content_filter_error" } }),
+            json!({ "hate": {} }),
+            json!(null),
+        ] {
+            assert_eq!(with(broken.clone()).guardrails, None, "{broken}");
+        }
+        let flagged = json!({ "jailbreak": { "detected": true, "filtered": false }, "error": {} });
+        assert_eq!(with(flagged).guardrails, report(true, "jailbreak in the reply"));
+        let lists = json!({ "custom_blocklists": [{ "filtered": false, "id": "names" }] });
+        assert_eq!(with(lists).guardrails, report(false, ""));
         let stopped = reply(&json!({ "message": { "content": "" }, "finish_reason": "content_filter" }));
         assert_eq!(stopped.guardrails, report(true, "a content filter stopped the reply"));
         assert_eq!(

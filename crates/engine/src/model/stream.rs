@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::openai_chat::{FILTER_RESULTS, is_flagged};
 use super::vendors::Protocol;
 
 /// The whole body, or the trouble that an event tells of; `None` if the stream ended too early.
@@ -63,8 +64,8 @@ fn chat(events: &[Json]) -> Option<Json> {
             prompt_filters = event["prompt_filter_results"].clone();
         }
         // Each part of a text is filtered by itself; what is flagged stays flagged.
-        for (category, filter) in choice["content_filter_results"].as_object().into_iter().flatten() {
-            if filters[category]["filtered"] != true {
+        for (category, filter) in FILTER_RESULTS.iter().filter_map(|key| choice[*key].as_object()).flatten() {
+            if is_flagged(&filters[category]) != Some(true) {
                 filters[category] = filter.clone();
             }
         }
@@ -156,6 +157,23 @@ fn contents(events: &[Json]) -> Option<Json> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_filter_flags_in_one_part_of_a_text_stays_flagged() {
+        let event = |results: Json, finish: Json| {
+            let choice = json!({ "delta": {}, "content_filter_results": results, "finish_reason": finish });
+            format!("data: {}\n\n", json!({ "choices": [choice] }))
+        };
+        let first =
+            json!({ "jailbreak": { "detected": true, "filtered": false }, "hate": { "filtered": false } });
+        let last =
+            json!({ "jailbreak": { "detected": false, "filtered": false }, "hate": { "filtered": true } });
+        let text = event(first, Json::Null) + &event(last, json!("stop"));
+        let body = assemble_stream(Protocol::OpenaiChat, &text).unwrap();
+        let filters = &body["choices"][0]["content_filter_results"];
+        assert_eq!(filters["jailbreak"]["detected"], true, "{filters}");
+        assert_eq!(filters["hate"]["filtered"], true, "{filters}");
+    }
 
     #[test]
     fn strangers_events_never_break_it() {
