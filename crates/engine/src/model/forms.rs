@@ -23,10 +23,13 @@ pub(super) struct RequestForm {
     pub(super) temperature: bool,
     /// The limit of tokens goes by its other name.
     pub(super) other_limit: bool,
+    /// Whether log-probabilities are asked for where they are wanted.
+    pub(super) log_probabilities: bool,
 }
 
 impl RequestForm {
-    pub(super) const FIRST: Self = Self { shape: 0, temperature: true, other_limit: false };
+    pub(super) const FIRST: Self =
+        Self { shape: 0, temperature: true, other_limit: false, log_probabilities: true };
 }
 
 /// The part of a request that a server does not take.
@@ -37,6 +40,7 @@ pub(super) enum RefusedPart {
     Temperature,
     /// The name of the limit of tokens.
     LimitName,
+    LogProbabilities,
 }
 
 /// The parts of a request that a server's message refuses, the likeliest first; none if it is about something else.
@@ -49,6 +53,7 @@ pub(super) fn refused_parts(message: &str) -> Vec<RefusedPart> {
     }
     let names_limit = names(&["max_tokens", "max_completion_tokens"]);
     let parts = [
+        (RefusedPart::LogProbabilities, names(&["logprobs", "log probabilities", "log_probabilities"])),
         (RefusedPart::Temperature, names(&["temperature"])),
         (RefusedPart::LimitName, names_limit && names(NOT_KNOWN)),
         (RefusedPart::Shape, names(SHAPES) || (!names_limit && names(NOT_NAMED))),
@@ -219,6 +224,7 @@ mod tests {
     #[test]
     fn only_what_names_the_form_is_about_the_form() {
         let (shape, limit, none) = (vec![RefusedPart::Shape], vec![RefusedPart::LimitName], Vec::new());
+        let log_probabilities = vec![RefusedPart::LogProbabilities];
         for (message, expected) in [
             ("response_format.type: unexpected value", &shape),
             ("json_schema is not supported", &shape),
@@ -233,6 +239,8 @@ mod tests {
                 &limit,
             ),
             ("Unrecognized field max_completion_tokens, use max_tokens", &limit),
+            ("You are not allowed to request logprobs from this model", &log_probabilities),
+            ("'logprobs' is not supported with this model.", &log_probabilities),
             ("max_tokens is too large: 32768. This model supports at most 16384 completion tokens", &none),
             ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens", &none),
             (

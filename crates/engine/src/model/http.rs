@@ -131,10 +131,14 @@ impl HttpModel {
         let Endpoint { model, quirks, shapes, protocol, .. } = &self.endpoint;
         let shape = if request.schema.is_null() { StructuredOutput::Asked } else { shapes[form.shape] };
         let without;
-        let request = if form.temperature {
+        let request = if form.temperature && form.log_probabilities {
             request
         } else {
-            without = Request { temperature: None, ..request.clone() };
+            without = Request {
+                temperature: request.temperature.filter(|_| form.temperature),
+                log_probabilities: request.log_probabilities && form.log_probabilities,
+                ..request.clone()
+            };
             &without
         };
         let other = Quirks { max_tokens: other_limit(quirks.max_tokens), ..*quirks };
@@ -222,6 +226,9 @@ impl HttpModel {
             RefusedPart::Temperature if form.temperature && request.temperature.is_some() => {
                 Some(RequestForm { temperature: false, ..form })
             }
+            RefusedPart::LogProbabilities if form.log_probabilities && request.log_probabilities => {
+                Some(RequestForm { log_probabilities: false, ..form })
+            }
             RefusedPart::LimitName if !form.other_limit => Some(RequestForm { other_limit: true, ..form }),
             RefusedPart::Shape
                 if !request.schema.is_null() && form.shape + 1 < self.endpoint.shapes.len() =>
@@ -234,8 +241,11 @@ impl HttpModel {
 
     fn confirm(&self, request: &Request, begun: RequestForm, form: RequestForm) {
         // A request that leaves parts out says nothing about them.
-        let says_all = !request.schema.is_null() && request.temperature.is_some();
-        if form != begun || (form == RequestForm::FIRST && says_all && self.forms.current() != form) {
+        let current = self.forms.current();
+        let says_all = !request.schema.is_null()
+            && request.temperature.is_some()
+            && (current.log_probabilities || request.log_probabilities);
+        if form != begun || (form == RequestForm::FIRST && says_all && current != form) {
             self.forms.confirm(form);
         }
     }
@@ -429,6 +439,10 @@ pub fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         (401 | 402, _) => (ModelErrorKind::Auth, status.to_string()),
         // Gemini says so with a 400.
         (400, _) if answer.text.contains("API_KEY_INVALID") => (ModelErrorKind::Auth, status.to_string()),
+        // OpenAI forbids them for some models.
+        (403, _) if refused_parts(&said).contains(&RefusedPart::LogProbabilities) => {
+            (ModelErrorKind::Unsupported, status.to_string())
+        }
         (403, _) => (ModelErrorKind::Forbidden, status.to_string()),
         (429, _) if ["insufficient_quota", "billing"].iter().any(|text| code.contains(text)) => {
             (ModelErrorKind::Auth, status.to_string())
