@@ -9,7 +9,7 @@ use jurist_core::dialect::{ScriptAnswer, ScriptCall, ScriptSource};
 use serde_json::{Value as Json, json};
 
 use crate::environment::harmless_variables;
-use crate::platform::build_program_command;
+use crate::platform::{build_program_command, build_program_command_below};
 
 /// Whether scripts are run while a suite is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,10 +79,7 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
 fn run_prompt_program(line: &str, arguments: &[Json], folder: &Path) -> Result<Json, String> {
     let mut words = line.split_whitespace();
     let name = words.next().ok_or("no program is named")?;
-    // A path means a file beside the suite, and not one where this program was started.
-    let is_path = name.contains(std::path::is_separator);
-    let mut command =
-        if is_path { build_program_command(folder.join(name)) } else { build_program_command(name) };
+    let mut command = build_program_command_below(folder, name);
     command.args(words).args(arguments.iter().map(Json::to_string));
     let broken = |error: std::io::Error| format!("no temporary files: {error}");
     let temporary = tempfile::tempdir().map_err(broken)?;

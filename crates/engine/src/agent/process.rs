@@ -81,7 +81,7 @@ impl AgentCommand {
         }
         let CommandForm::Arguments(words, _) = &self.how else { return None };
         let name = words.first()?;
-        let is_path = name.contains(std::path::is_separator);
+        let is_path = platform::is_program_path(name);
         // Windows adds an ending to a path without one.
         let is_there = match is_path {
             true => cfg!(windows) || folder.join(name).exists(),

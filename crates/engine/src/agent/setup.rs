@@ -64,14 +64,7 @@ impl SetupFolders<'_> {
             Some(cwd) => self.suite.join(fill(cwd)),
             None => self.workspace.to_owned(),
         };
-        // Where a relative program is looked up depends on the system, unless its path is given in full.
-        let is_path = Path::new(name).components().count() != 1 || name.starts_with('.');
-        let process = if is_path {
-            platform::build_program_command(folder.join(name))
-        } else {
-            platform::build_program_command(name)
-        };
-        let mut process = Command::from(process);
+        let mut process = Command::from(platform::build_program_command_below(&folder, name));
         process.args(arguments).current_dir(&folder).env_clear().envs(harmless_variables());
         for (name, value) in &program.env {
             process.env(name, with_environment(value)?);

@@ -303,13 +303,7 @@ fn script(command: &ScriptCommand, folder: &Path) -> Command {
         ScriptCommand::Words(words) => {
             let [program, arguments @ ..] = words.as_slice() else { return Command::new("") };
             // A path is relative to the suite's folder, not to the current directory.
-            let is_path = Path::new(program).components().count() != 1 || program.starts_with('.');
-            let process = if is_path {
-                platform::build_program_command(folder.join(program))
-            } else {
-                platform::build_program_command(program)
-            };
-            let mut process = Command::from(process);
+            let mut process = Command::from(platform::build_program_command_below(folder, program));
             process.args(arguments);
             process
         }

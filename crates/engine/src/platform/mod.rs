@@ -29,6 +29,16 @@ pub(crate) struct ProgramPipes {
     pub stderr: Option<ChildStderr>,
 }
 
+/// Whether a program is named by a path, and not searched in `PATH`: its name has a separator, or a drive.
+pub(crate) fn is_program_path(name: &str) -> bool {
+    name.contains(std::path::is_separator) || Path::new(name).components().count() != 1
+}
+
+/// The command of a program. A path is one below `folder`: where a relative path leads to otherwise depends on the system.
+pub(crate) fn build_program_command_below(folder: &Path, name: &str) -> std::process::Command {
+    if is_program_path(name) { build_program_command(folder.join(name)) } else { build_program_command(name) }
+}
+
 /// Searches folders for a file.
 fn find_in_folders(mut folders: impl Iterator<Item = PathBuf>, name: &Path) -> Option<PathBuf> {
     folders.find_map(|folder| Some(folder.join(name)).filter(|place| place.is_file()))

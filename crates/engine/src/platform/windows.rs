@@ -55,7 +55,7 @@ pub(crate) fn wrap_server_command(command: Command) -> CommandWrap {
 }
 
 fn is_bare(name: &Path) -> bool {
-    name.components().count() == 1 && !name.to_string_lossy().starts_with('.')
+    !super::is_program_path(&name.to_string_lossy())
 }
 
 /// The file of a program; `None` where the system has to look.
