@@ -11,7 +11,7 @@ use jurist_core::suite::{FilledVariables, Judge, McpServer};
 use jurist_engine::agent::Agents;
 use jurist_engine::batch::BatchClient;
 use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, VendorRateLimits, unknown_price_error};
-use jurist_engine::embed::Embedders;
+use jurist_engine::embed::TextServices;
 use jurist_engine::judge::{CheckPrograms, ResolvedJudges, permit_check};
 use jurist_engine::load::{self, SuiteFiles};
 use jurist_engine::model::resolve::Resolver;
@@ -130,7 +130,7 @@ impl JudgingArgs {
         project: SuiteFiles,
     ) -> RunResources {
         RunResources {
-            embedders: self.embedders(&resolver),
+            text_services: self.text_services(&resolver),
             programs: self.check_programs(&resolver, project.clone()),
             agents: Arc::new(Agents::new(
                 Arc::clone(&resolver),
@@ -189,11 +189,14 @@ impl JudgingArgs {
         let judge = self.resolve_judge_model(self.judge(&chosen.judge), &resolver).await?;
         self.consent(&judge, &chosen.judges)?;
         self.permit_judge_addresses(&resolver, &chosen.variables, &judge, &chosen.judges)?;
-        let is_allowed = self.allow_commands || self.replay.is_some();
-        let embedders = chosen.rubric.embedding_models().filter_map(|model| model.base_url);
-        permit_addresses(is_allowed, &resolver, &chosen.variables, embedders)?;
-        let mut bench =
-            ResolvedJudges::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
+        self.permit_embedding_addresses(&resolver, &chosen.variables, &chosen.rubric)?;
+        let mut bench = ResolvedJudges::new(
+            &resolver,
+            &judge,
+            &chosen.judges,
+            self.seed,
+            &self.text_services(&resolver),
+        )?;
         self.check_prices(&bench, estimate_judge_calls(&chosen.rubric, &judge))?;
         self.permit_checks(&chosen.rubric)?;
         bench.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
@@ -244,6 +247,27 @@ impl JudgingArgs {
         permit_addresses(is_allowed, resolver, variables, addresses.map(str::to_owned))
     }
 
+    /// The same for the embedding models of a rubric's checks.
+    pub fn permit_embedding_addresses(
+        &self,
+        resolver: &Resolver,
+        variables: &FilledVariables,
+        rubric: &Rubric,
+    ) -> Result<(), NotPermitted> {
+        let is_allowed = self.allow_commands || self.replay.is_some();
+        let addresses = rubric.embedding_models().filter_map(|model| model.base_url);
+        permit_addresses(is_allowed, resolver, variables, addresses)
+    }
+
+    /// The same for a rubric that no judge is asked about; settings are not needed where it names no address.
+    pub fn permit_embedding_servers(&self, chosen: &ChosenRubric) -> anyhow::Result<()> {
+        if chosen.rubric.embedding_models().any(|model| model.base_url.is_some()) {
+            let resolver = self.resolver(&chosen.settings)?;
+            self.permit_embedding_addresses(&resolver, &chosen.variables, &chosen.rubric)?;
+        }
+        Ok(())
+    }
+
     /// Programs and services that a rubric names run only if a person agrees.
     pub fn permit_checks(&self, rubric: &Rubric) -> anyhow::Result<()> {
         for it in rubric.external_checks() {
@@ -258,8 +282,8 @@ impl JudgingArgs {
     }
 
     /// Embeddings for checks that compare meanings.
-    pub fn embedders(&self, resolver: &Arc<Resolver>) -> Arc<Embedders> {
-        Arc::new(Embedders::new(Arc::clone(resolver), self.base_url.clone()))
+    pub fn text_services(&self, resolver: &Arc<Resolver>) -> Arc<TextServices> {
+        Arc::new(TextServices::new(Arc::clone(resolver), self.base_url.clone()))
     }
 
     pub fn caller(&self, settings: &ProjectSettings) -> anyhow::Result<ModelClient> {

@@ -1,7 +1,7 @@
 //! Executes a plan. The number of units in progress equals the number of concurrent calls, over all cases.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use futures_util::future::join_all;
@@ -15,12 +15,12 @@ use jurist_core::grade::{
     VerdictStatus, locate,
 };
 use jurist_core::judge::JudgePromptError;
-use jurist_core::plan::{NeededOutput, Plan, PlanUnit, group_compared, group_linked_units};
+use jurist_core::plan::{NeededOutput, Plan, PlanUnit, group_compared};
 use jurist_core::redact::Redactor;
 use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
 use jurist_core::score::{NotComparable, QuestionAnswer, QuoteStatus, compute_verdict};
-use jurist_core::suite::{CaseTarget, row_variables};
+use jurist_core::suite::{CaseTarget, case_variables};
 use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
 
@@ -77,10 +77,11 @@ pub enum GradingEvent {
 pub struct GradingContext {
     pub caller: ModelClient,
     pub redactor: Redactor,
+    pub outputs: StoredOutputs,
 }
 
 /// Builds the jobs of a plan with their judges. Positions in `skip` were graded before; units that are compared with each
-/// other, or use each other's outputs, are all graded again if one of them is.
+/// other are all graded again if one of them is.
 pub fn build_grading_jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
@@ -88,7 +89,7 @@ pub fn build_grading_jobs<E>(
     mut bench: impl FnMut(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
 ) -> Result<Vec<GradingJob>, E> {
     let mut jobs = Vec::new();
-    let groups = group_linked_units(plan.units.iter()).into_iter();
+    let groups = group_compared(plan.units.iter()).into_iter();
     let skipped: HashSet<usize> = groups.filter(|group| group.iter().all(|at| skip(*at))).flatten().collect();
     for (at, unit) in plan.units.into_iter().enumerate() {
         if !skipped.contains(&at) {
@@ -110,7 +111,8 @@ pub async fn execute(
     interrupt: impl Future<Output = ()>,
     mut listener: impl AsyncFnMut(GradingEvent),
 ) -> Option<EarlyStop> {
-    let (mut waiting, mut at_work, mut stopped) = (JobQueue::new(jobs), JoinSet::new(), None);
+    let (mut waiting, mut at_work, mut stopped) =
+        (JobQueue::new(jobs, &shared.outputs), JoinSet::new(), None);
     tokio::pin!(interrupt);
     loop {
         if until.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
@@ -189,32 +191,62 @@ pub fn locate_quotes_again(result: &mut CaseResult) {
 /// Groups jobs whose outputs are compared with each other; every other job is a group of its own.
 fn group_compared_jobs(jobs: Vec<GradingJob>) -> Vec<Vec<GradingJob>> {
     let groups = group_compared(jobs.iter().map(|job| &*job.unit));
-    split_jobs(jobs, groups)
-}
-
-fn split_jobs(jobs: Vec<GradingJob>, groups: Vec<Vec<usize>>) -> Vec<Vec<GradingJob>> {
     let mut jobs: Vec<Option<GradingJob>> = jobs.into_iter().map(Some).collect();
     let mut take = |at: usize| jobs[at].take().expect("a job is in one group");
     groups.into_iter().map(|group| group.into_iter().map(&mut take).collect()).collect()
 }
 
-/// Selects jobs for another pass, together with the jobs that they are compared with or use outputs of.
+/// Selects jobs for another pass, together with the jobs that they are compared with. Units whose outputs they use have
+/// been decided and are not repeated.
 pub fn select_again(jobs: Vec<GradingJob>, is_wanted: impl Fn(&GradingJob) -> bool) -> Vec<GradingJob> {
-    let groups = group_linked_units(jobs.iter().map(|job| &*job.unit));
-    let groups = split_jobs(jobs, groups).into_iter();
+    let groups = group_compared_jobs(jobs).into_iter();
     groups.filter(|group| group.iter().any(&is_wanted)).flatten().collect()
 }
 
 /// The output that a unit stores, or why there is none.
-type StoredOutput = Result<String, ExplainedOutcome>;
+type UnitOutput = Result<String, ExplainedOutcome>;
+
+/// Outputs that units store, by the unit's name. All passes over a run share them, so that a later pass has the outputs of
+/// units that it does not repeat.
+#[derive(Debug, Default)]
+pub struct StoredOutputs(Mutex<HashMap<String, UnitOutput>>);
+
+impl StoredOutputs {
+    /// Adds the output of a unit that was graded before; its secrets are redacted.
+    pub fn add_result(&self, result: &CaseResult) {
+        if let Some(text) = find_output_text(&result.material) {
+            self.add(&result.case, Ok(text.to_owned()));
+        }
+    }
+
+    fn add(&self, unit: &str, output: UnitOutput) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(unit.to_owned(), output);
+    }
+
+    /// The outputs that a unit uses, by the names under which they are stored, or the reason why one is missing.
+    fn collect(&self, needed: &[NeededOutput]) -> Result<Map<String, Json>, ExplainedOutcome> {
+        let outputs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |needed: &NeededOutput| match outputs.get(&needed.unit) {
+            Some(Ok(text)) => Ok((needed.name.clone(), Json::from(text.as_str()))),
+            Some(Err(why)) => Err(explain_missing_output(needed, Some(why))),
+            None => Err(explain_missing_output(needed, None)),
+        };
+        needed.iter().map(find).collect()
+    }
+}
+
+/// The text of an output that other units may use.
+fn find_output_text(material: &JudgeInput) -> Option<&str> {
+    material.response.as_deref().or_else(|| material.trace.as_ref()?.answer())
+}
 
 /// Jobs that wait, in groups whose outputs are compared. A group starts when all outputs that it uses are there.
-struct JobQueue {
+struct JobQueue<'a> {
     ready: VecDeque<Vec<GradingJob>>,
     blocked: Vec<BlockedJobs>,
     /// Places in `blocked` of the groups that use the output of a unit, by its name.
     users: HashMap<String, Vec<usize>>,
-    outputs: HashMap<String, StoredOutput>,
+    outputs: &'a StoredOutputs,
 }
 
 struct BlockedJobs {
@@ -229,14 +261,14 @@ struct FilledJob {
     unmet: Option<ExplainedOutcome>,
 }
 
-impl JobQueue {
-    fn new(jobs: Vec<GradingJob>) -> Self {
+impl<'a> JobQueue<'a> {
+    fn new(jobs: Vec<GradingJob>, outputs: &'a StoredOutputs) -> Self {
         // Nobody waits for a unit that is not run.
         let stores = |job: &&GradingJob| job.unit.cell.template().store_output_as.is_some();
         let producers: HashSet<String> =
             jobs.iter().filter(stores).map(|job| job.unit.name.clone()).collect();
         let (ready, blocked) = (VecDeque::new(), Vec::new());
-        let mut queue = Self { ready, blocked, users: HashMap::new(), outputs: HashMap::new() };
+        let mut queue = Self { ready, blocked, users: HashMap::new(), outputs };
         for jobs in group_compared_jobs(jobs) {
             let needed = jobs.iter().flat_map(|job| &job.unit.needed_outputs).map(|needed| &needed.unit);
             let needed: HashSet<String> = needed.filter(|unit| producers.contains(*unit)).cloned().collect();
@@ -262,8 +294,8 @@ impl JobQueue {
         Some(jobs.into_iter().map(|job| self.fill_outputs(job)).collect())
     }
 
-    fn add_output(&mut self, unit: &str, output: StoredOutput) {
-        self.outputs.insert(unit.to_owned(), output);
+    fn add_output(&mut self, unit: &str, output: UnitOutput) {
+        self.outputs.add(unit, output);
         for at in self.users.remove(unit).unwrap_or_default() {
             let blocked = &mut self.blocked[at];
             blocked.n_missing -= 1;
@@ -279,16 +311,10 @@ impl JobQueue {
         if unit.needed_outputs.is_empty() || job.material.is_some() {
             return FilledJob { job, unmet: None };
         }
-        let mut outputs = Map::new();
-        for needed in &unit.needed_outputs {
-            match self.outputs.get(&needed.unit) {
-                Some(Ok(text)) => outputs.insert(needed.name.clone(), Json::from(text.as_str())),
-                Some(Err(why)) => {
-                    return FilledJob { job, unmet: Some(explain_missing_output(needed, Some(why))) };
-                }
-                None => return FilledJob { job, unmet: Some(explain_missing_output(needed, None)) },
-            };
-        }
+        let outputs = match self.outputs.collect(&unit.needed_outputs) {
+            Ok(outputs) => outputs,
+            Err(missing) => return FilledJob { job, unmet: Some(missing) },
+        };
         let cell = unit.cell.with_outputs(outputs);
         // Outputs may be too long to be filled in.
         if let Err(error) = cell.case() {
@@ -317,12 +343,11 @@ fn explain_missing_output(needed: &NeededOutput, why: Option<&ExplainedOutcome>)
 }
 
 /// The output of a unit, if other units may use it.
-fn output_to_store(job: &GradingJob, found: &JudgeInputResult) -> Option<StoredOutput> {
+fn output_to_store(job: &GradingJob, found: &JudgeInputResult) -> Option<UnitOutput> {
     job.unit.cell.template().store_output_as.as_ref()?;
     let output = found.as_ref().map_err(ExplainedOutcome::clone).and_then(|found| {
-        let material = &found.material;
-        let text = material.response.as_deref().or_else(|| material.trace.as_ref()?.answer());
-        text.map(str::to_owned)
+        find_output_text(&found.material)
+            .map(str::to_owned)
             .ok_or_else(|| ExplainedOutcome::from_crash("it answers with no text".to_owned()))
     });
     Some(output)
@@ -332,7 +357,7 @@ fn output_to_store(job: &GradingJob, found: &JudgeInputResult) -> Option<StoredO
 struct CaseGrading {
     result: CaseResult,
     exchanges: Vec<JudgeExchange>,
-    output: Option<StoredOutput>,
+    output: Option<UnitOutput>,
 }
 
 impl CaseGrading {
@@ -346,7 +371,7 @@ async fn grade_jobs(filled: &[FilledJob], caller: &ModelClient) -> Vec<CaseGradi
     let found = join_all(filled.iter().map(|filled| load_filled_input(filled, caller))).await;
     let jobs: Vec<&GradingJob> = filled.iter().map(|filled| &filled.job).collect();
     let jobs = jobs.as_slice();
-    let outputs: Vec<Option<StoredOutput>> =
+    let outputs: Vec<Option<UnitOutput>> =
         jobs.iter().zip(&found).map(|(job, found)| output_to_store(job, found)).collect();
     let mut contests = run_contests(jobs, caller, &found).await;
     let each = jobs.iter().zip(&found).zip(&contests);
@@ -452,7 +477,7 @@ fn best_score_outcome(is_best: bool) -> Outcome {
 }
 
 /// An outcome, and the reason that is shown with it.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct ExplainedOutcome {
     outcome: Outcome,
     reason: String,
@@ -621,8 +646,8 @@ fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();
     }
-    let row = row_variables(job.unit.cell.row().unwrap_or_default());
-    CaseData { vars: row.into_iter().chain(candidate.vars.clone()).collect(), metadata }
+    let row = job.unit.cell.row().unwrap_or_default();
+    CaseData { vars: case_variables(row, candidate.vars.clone()), metadata }
 }
 
 /// The result of a unit that could not be graded because of an error outside of the candidate.

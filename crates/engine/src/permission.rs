@@ -30,7 +30,7 @@ pub fn permit_addresses(
     variables: &FilledVariables,
     addresses: impl IntoIterator<Item = String>,
 ) -> Result<(), NotPermitted> {
-    let Some(variable) = variables.names().next() else { return Ok(()) };
+    let Some(variable) = variables.names.first() else { return Ok(()) };
     let unknown = addresses.into_iter().find(|address| !resolver.is_known_address(address, variables));
     match unknown {
         Some(address) => require_permission(

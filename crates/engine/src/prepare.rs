@@ -10,7 +10,7 @@ use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Case, Judge};
 
 use crate::agent::Agents;
-use crate::embed::Embedders;
+use crate::embed::TextServices;
 use crate::judge::{CheckPrograms, ResolvedJudges};
 use crate::model::resolve::{Resolver, Unresolved};
 
@@ -80,7 +80,7 @@ pub fn apply_on_error(rubric: &Arc<Rubric>, judge: &Judge) -> Arc<Rubric> {
 #[derive(Debug, Clone)]
 pub struct RunResources {
     pub resolver: Arc<Resolver>,
-    pub embedders: Arc<Embedders>,
+    pub text_services: Arc<TextServices>,
     pub programs: Arc<CheckPrograms>,
     pub agents: Arc<Agents>,
 }
@@ -114,8 +114,8 @@ impl PreparedJudges {
         if let Some(known) = known {
             return Ok(Arc::clone(&known.judges));
         }
-        let RunResources { resolver, embedders, programs, .. } = &self.resources;
-        let mut judges = ResolvedJudges::new(resolver, judge, &self.named, self.seed, embedders)?;
+        let RunResources { resolver, text_services, programs, .. } = &self.resources;
+        let mut judges = ResolvedJudges::new(resolver, judge, &self.named, self.seed, text_services)?;
         judges.transcript = true;
         judges.programs = Some(Arc::clone(programs));
         for member in &mut judges.members {

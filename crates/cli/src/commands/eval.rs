@@ -20,7 +20,7 @@ use jurist_core::run::{NotGraded, Packed};
 use jurist_core::suite::{Case, CaseTarget, Judge, McpServer, Suite};
 use jurist_engine::agent::RunSetupError;
 use jurist_engine::bundle::Bundle;
-use jurist_engine::execute::build_grading_jobs;
+use jurist_engine::execute::{StoredOutputs, build_grading_jobs};
 use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
 use jurist_engine::load::{LoadOptions, SuiteFiles};
 use jurist_engine::load_script::ScriptPolicy;
@@ -552,8 +552,8 @@ impl PreparedEval<'_> {
 
     /// Why a check of a rubric cannot compare meanings, if one does.
     fn find_embedding_problem(&self, rubric: &Rubric) -> Option<String> {
-        let embedders = &self.resources.embedders;
-        let error = rubric.embedding_models().find_map(|model| embedders.check(&model).err());
+        let text_services = &self.resources.text_services;
+        let error = rubric.embedding_models().find_map(|model| text_services.check(&model).err());
         error.map(|error| error.to_string())
     }
 }
@@ -788,7 +788,7 @@ pub async fn run_prepared_eval(
         "a rubric has changed since {} started; start a new run",
         run.id
     );
-    let mut done = BTreeMap::new();
+    let (mut done, outputs) = (BTreeMap::new(), StoredOutputs::default());
     for (at, result) in before {
         let unit = plan.units.get(at).filter(|unit| unit.name == result.case).with_context(|| {
             format!("`{}` is no longer at the same place as in {}; start a new run", result.case, run.id)
@@ -797,6 +797,9 @@ pub async fn run_prepared_eval(
         let has_verdict = matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
         if has_verdict && result.rubric == *unit.cell.template().rubric.version() {
             done.insert(at, Packed::new(&result));
+            if unit.cell.template().store_output_as.is_some() {
+                outputs.add_result(&result);
+            }
         }
     }
     let jobs = build_grading_jobs(
@@ -808,7 +811,7 @@ pub async fn run_prepared_eval(
     for job in &jobs {
         done.remove(&job.at);
     }
-    let ready = ReadyRun { jobs, run, log, done, paid, part: loaded.part.clone() };
+    let ready = ReadyRun { jobs, run, log, done, outputs, paid, part: loaded.part.clone() };
     let finished = args.running.execute_run(runs, ready, caller, &loaded.settings).await?;
     Ok(EvalResult::Finished(Box::new(finished)))
 }

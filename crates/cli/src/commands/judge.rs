@@ -680,7 +680,7 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
         escalate: None,
         calls: Calls::PerCriterion,
         seed: 0,
-        embedders: None,
+        text_services: None,
         programs: None,
         transcript: false,
     };

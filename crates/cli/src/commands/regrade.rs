@@ -10,12 +10,13 @@ use jurist_core::plan::{PlanUnit, estimate_judge_calls};
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::suite::{
-    AgentSettings, Case, CaseInstance, CaseMatrix, Judge, OUTPUT_PREFIX, Suite, fill, find_row_field,
-    require_row_fields, row_variables,
+    AgentSettings, Case, CaseInstance, CaseMatrix, Judge, OUTPUT_PREFIX, Suite, case_variables, fill,
+    find_row_field, require_row_fields,
 };
-use jurist_engine::execute::GradingJob;
+use jurist_engine::execute::{GradingJob, StoredOutputs};
 use jurist_engine::load::SuiteFiles;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, apply_on_error};
+use serde_json::{Map, Value as Json};
 
 use super::dataset::{SuiteForRun, WantedSuite};
 use crate::connection::remote::EvalServerArgs;
@@ -73,13 +74,13 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         return Ok(CommandOutcome::BadInput);
     };
     let judging = &args.running.judging;
-    let (kept, lost): (Vec<CaseResult>, Vec<CaseResult>) =
+    let (gradable, empty): (Vec<CaseResult>, Vec<CaseResult>) =
         before.results.iter().partition(|result| !result.material.is_empty());
-    anyhow::ensure!(!kept.is_empty(), "`{}` has nothing that can be graded again", args.run);
-    if !lost.is_empty() {
+    anyhow::ensure!(!gradable.is_empty(), "`{}` has nothing that can be graded again", args.run);
+    if !empty.is_empty() {
         crate::render::print_warning(&format!(
             "{} of {} cases had nothing to grade",
-            lost.len(),
+            empty.len(),
             before.results.len()
         ));
     }
@@ -98,11 +99,12 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     let resources = judging.run_resources(resolver, BTreeMap::new(), project.clone());
     let mut prepared = PreparedJudges::new(resources.clone(), suite.judges.clone(), request.seed);
     let mut jobs = Vec::new();
-    for (at, result) in kept.into_iter().enumerate() {
+    for (at, result) in gradable.into_iter().enumerate() {
         let RegradeCase { case, material } = rubrics.build_case(&result)?;
         let judge = request.judge(&case.judge);
         judging.consent(&judge, &suite.judges)?;
         judging.permit_judge_addresses(&resources.resolver, &suite.variables, &judge, &suite.judges)?;
+        judging.permit_embedding_addresses(&resources.resolver, &suite.variables, &case.rubric)?;
         judging.permit_checks(&case.rubric)?;
         anyhow::ensure!(
             case.rubric.max_scores().next().is_none(),
@@ -131,8 +133,15 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     let provenance = args.running.provenance().await;
     let run = args.running.new_run(name, provenance, jobs.iter().map(|job| &job.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
-    let ready =
-        ReadyRun { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: RunScope::default() };
+    let ready = ReadyRun {
+        jobs,
+        run,
+        log,
+        done: BTreeMap::new(),
+        outputs: StoredOutputs::default(),
+        paid: Usd::default(),
+        part: RunScope::default(),
+    };
     Ok(args.running.execute_run(&runs, ready, judging.caller(&settings)?, &settings).await?.ended)
 }
 
@@ -252,8 +261,8 @@ fn case_data_for(rubric: &Rubric, result: &CaseResult, named: Option<&Case>) -> 
     if !stored.is_empty() || rubric.external_checks().next().is_none() {
         return stored.clone();
     }
-    let row = row_variables(row.clone().unwrap_or_default());
     let vars = named.map(|case| case.candidate.vars.clone()).unwrap_or_default();
-    let metadata = named.map(|case| case.metadata.clone()).unwrap_or_default();
-    CaseData { vars: row.into_iter().chain(vars).collect(), metadata }
+    let mut metadata: Map<String, Json> = result.metadata.clone().into_iter().collect();
+    metadata.extend(named.map(|case| case.metadata.clone()).unwrap_or_default());
+    CaseData { vars: case_variables(row.clone().unwrap_or_default(), vars), metadata }
 }

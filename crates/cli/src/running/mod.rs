@@ -20,7 +20,7 @@ use jurist_core::run::{NotGraded, Packed, Run, RunId, RunProvenance, RunResults}
 use jurist_core::stats::comparison::{Comparison, compare_runs};
 use jurist_engine::call::ModelClient;
 use jurist_engine::execute::{
-    EarlyStop, GradingContext, GradingEvent, GradingJob, StopCondition, execute, select_again,
+    EarlyStop, GradingContext, GradingEvent, GradingJob, StopCondition, StoredOutputs, execute, select_again,
 };
 use jurist_engine::load;
 use jurist_engine::provenance::find_run_provenance;
@@ -89,6 +89,8 @@ pub struct ReadyRun {
     pub log: RunLog,
     /// What was graded before, by its place in the plan.
     pub done: BTreeMap<usize, Packed>,
+    /// Outputs of what was graded before.
+    pub outputs: StoredOutputs,
     /// What earlier attempts at the run have paid; the cap holds for all of them together.
     pub paid: Usd,
     pub part: RunScope,
@@ -241,7 +243,7 @@ impl RunExecutionArgs {
         caller: ModelClient,
         settings: &ProjectSettings,
     ) -> anyhow::Result<FinishedRun> {
-        let ReadyRun { jobs, mut run, log, done: mut results, paid, part } = ready;
+        let ReadyRun { jobs, mut run, log, done: mut results, outputs, paid, part } = ready;
         caller.budget.charge(Some(paid));
         let caller = match log.cost_recorder() {
             Some(purse) => caller.with_shared_budget(purse),
@@ -254,7 +256,7 @@ impl RunExecutionArgs {
         }
         let agents = jobs.first().map(|job| Arc::clone(&job.agents));
         let redactor = Redactor::new(load::secrets(), &settings.redact)?;
-        let shared = Arc::new(GradingContext { caller, redactor });
+        let shared = Arc::new(GradingContext { caller, redactor, outputs });
         let (started, n_before, n_units) = (Instant::now(), results.len(), results.len() + jobs.len());
         let deadline =
             self.max_time.map(|max_time| started + Duration::from_secs_f64(max_time.clamp(0.0, 1e7)));
@@ -309,7 +311,7 @@ impl RunExecutionArgs {
             }
             stopped
         };
-        let (stopped, mut kept) = tokio::join!(grading, log.store_results(coming));
+        let (stopped, mut stored) = tokio::join!(grading, log.store_results(coming));
         progress.clear();
         for warning in agents.iter().flat_map(|agents| agents.warnings()) {
             render::print_warning(&warning);
@@ -319,16 +321,16 @@ impl RunExecutionArgs {
         // Calls that led to no result, of this attempt or an earlier one, were paid for as well.
         let paid = shared.caller.budget.spent_amount();
         run.spend.cost = run.spend.cost.map(|cost| paid.map_or(cost, |paid| cost.max(paid)));
-        kept = kept.and(log.write_costs().await);
+        stored = stored.and(log.write_costs().await);
         if stopped.is_none() {
             run.ended = Some(clock::current_time());
             // What is not there as a whole has not ended there.
-            if kept.is_ok() {
-                kept = log.end().await;
+            if stored.is_ok() {
+                stored = log.end().await;
             }
         }
         self.judging.finish(&shared.caller)?;
-        if let Err(error) = kept {
+        if let Err(error) = stored {
             let id = run.id;
             render::print_warning(&format!(
                 "part of the run could not be stored: {error}; --resume {id} grades the missing part again"

@@ -62,6 +62,37 @@ async fn records_are_graded_in_their_order_and_the_second_time_for_nothing() {
 }
 
 #[tokio::test]
+async fn a_moderation_service_is_asked_about_each_record() {
+    let folder = folder();
+    let server = Server::start(|seen| match seen.body["input"].as_str().unwrap() {
+        "Paris, 3." => Act::Status(400, Vec::new(), r#"{"error": {"message": "odd"}}"#.to_owned()),
+        "Paris, 7." => {
+            Act::Raw(r#"{"results": [{"flagged": true, "categories": {"violence": true}}]}"#.to_owned())
+        }
+        _ => Act::Raw(r#"{"results": [{"flagged": false, "categories": {"violence": false}}]}"#.to_owned()),
+    })
+    .await;
+    let rubric = "criteria:\n  - {name: safe, check: {type: moderation}}\n";
+    fs::write(folder.path().join("safe.yaml"), rubric).unwrap();
+    let of_check = jurist(folder.path(), &server, &["grade", "records.jsonl", "--check", "moderation"]).await;
+    let of_rubric =
+        jurist(folder.path(), &server, &["grade", "records.jsonl", "--rubric", "safe.yaml"]).await;
+    let scores: Vec<Json> = lines(&of_check).iter().map(|line| line["score"].clone()).collect();
+    let expected = |n: usize| match n {
+        3 => Json::Null,
+        7 => json!(0.0),
+        _ => json!(1.0),
+    };
+    assert_eq!(scores, (0..20).map(expected).collect::<Vec<_>>());
+    let failed = &lines(&of_check)[3]["error"];
+    assert!(failed.as_str().is_some_and(|error| error.contains("odd")), "{failed}");
+    assert_eq!(of_check.status.code(), Some(3));
+    let status: Vec<Json> = lines(&of_rubric).iter().map(|line| line["status"].clone()).collect();
+    assert_eq!((&status[2], &status[3], &status[7]), (&json!("pass"), &json!("error"), &json!("fail")));
+    assert_eq!(server.n_seen(), 40);
+}
+
+#[tokio::test]
 async fn the_same_seed_and_replies_give_the_same_bytes_at_any_concurrency() {
     let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
     let mut outputs = Vec::new();

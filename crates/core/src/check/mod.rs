@@ -51,7 +51,7 @@ pub struct CheckFinding {
     pub comment: String,
     /// Figures in addition to the score, such as precision in addition to recall.
     pub metadata: Map<String, Value>,
-    /// The check would have taken too long; that is an error, never a score.
+    /// The check would have taken too long, or a service failed; that is an error, never a score.
     pub failed: bool,
 }
 
@@ -80,8 +80,8 @@ impl CheckFinding {
         Self { score: None, value: Value::Null, comment: why.into(), metadata: Map::new(), failed: false }
     }
 
-    /// Beyond the limits of the check.
-    fn from_failure(why: impl Into<String>) -> Self {
+    /// Beyond the limits of the check, or without a service that it needs.
+    pub fn from_failure(why: impl Into<String>) -> Self {
         Self { failed: true, ..Self::without_score(why) }
     }
 
@@ -241,11 +241,6 @@ impl Check {
     /// Whether it needs more than the candidate: embeddings, a moderation service, or what a provider reported.
     pub fn needs_service(&self) -> bool {
         matches!(self.kind, CheckKind::Similarity(_) | CheckKind::Provider(_))
-    }
-
-    /// Whether it needs the log-probabilities of the answer's tokens.
-    pub fn needs_log_probabilities(&self) -> bool {
-        matches!(&self.kind, CheckKind::Provider(check) if check.needs_log_probabilities())
     }
 
     /// The score from which a comparison of meanings passes, if this is one with a threshold.

@@ -68,10 +68,6 @@ impl ProviderCheck {
         subject.response().ok().map(|response| text_of_output(&response).into_owned())
     }
 
-    pub(super) fn needs_log_probabilities(&self) -> bool {
-        matches!(self, Self::Perplexity { .. } | Self::PerplexityScore { .. })
-    }
-
     pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         match self {
             Self::Perplexity { most } => {

@@ -111,7 +111,7 @@ pub(super) struct Context<'a> {
     /// Bytes of tests and prompts that were copied, and of values that were filled in.
     n_filled_bytes: Cell<usize>,
     /// Variables of the environment that were filled in, except in the settings of the project.
-    filled: RefCell<BTreeSet<String>>,
+    filled: RefCell<FilledVariables>,
     /// Variables that the suite sets itself, before those of the environment.
     own_variables: RefCell<BTreeMap<String, OwnVariable>>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
@@ -266,7 +266,7 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn filled_variables(&self) -> FilledVariables {
-        FilledVariables::new(self.filled.borrow().clone())
+        self.filled.borrow().clone()
     }
 
     /// Like [`Self::find`], for a file that need not exist.
@@ -341,7 +341,8 @@ impl<'a> Context<'a> {
         if !text.contains("{{") {
             return text.to_owned();
         }
-        template::replace(text, |name| {
+        let mut names = BTreeSet::new();
+        let filled = template::replace(text, |name| {
             let EnvironmentVariable { name, default } = match EnvironmentVariable::parse(name)? {
                 Ok(variable) => variable,
                 Err(error) => {
@@ -369,7 +370,7 @@ impl<'a> Context<'a> {
                 return None;
             }
             if !is_of_settings && found.is_some() {
-                self.filled.borrow_mut().insert(name.to_owned());
+                names.insert(name.to_owned());
             }
             // AgentV's own variable has a value even where nobody set it.
             let root = || (name == "AGENTV_REPO_ROOT").then(|| self.world.root.display().to_string());
@@ -387,7 +388,13 @@ impl<'a> Context<'a> {
                 );
             }
             value
-        })
+        });
+        let mut variables = self.filled.borrow_mut();
+        variables.names.extend(names.iter().cloned());
+        if !names.is_empty() && may_be_address(&filled) {
+            variables.by_address.entry(filled.clone()).or_default().extend(names);
+        }
+        filled
     }
 
     /// What a function of a script answers; `None` where it was not called or failed, which is reported.
@@ -713,6 +720,13 @@ impl<'a> Context<'a> {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+}
+
+/// Longer texts are no addresses.
+const LONGEST_ADDRESS: usize = 2048;
+
+fn may_be_address(text: &str) -> bool {
+    text.len() <= LONGEST_ADDRESS && !text.contains(char::is_whitespace)
 }
 
 pub(super) fn unreadable(error: &ReadError, path: &Path, span: SourceSpan) -> Diagnostic {

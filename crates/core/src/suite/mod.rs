@@ -34,12 +34,14 @@ pub use row_template::{
 };
 pub use schedule::{BadSchedule, check_schedule, next_time, schedule_names};
 pub use show_condition::{AnswerCondition, AnswerTest, ShowCondition};
-pub use stored_output::{OUTPUT_PREFIX, is_output_name, names_stored_output, row_variables};
+pub(crate) use stored_output::without_filter;
+pub use stored_output::{OUTPUT_PREFIX, case_variables, is_output_name, names_stored_output};
 pub use workspace::{SetupProgram, Workspace};
 
 use crate::candidate::Candidate;
 use crate::rubric::Rubric;
 use crate::source::path_text;
+use crate::template::try_for_each_text;
 
 /// What one file, with all that it refers to, asks for. The same whatever dialect it was written in, but for the name of
 /// the tool that the file is for.
@@ -63,9 +65,13 @@ pub struct Suite {
     pub variables: FilledVariables,
 }
 
-/// Names of variables of the environment whose values are in the texts of a suite.
+/// Variables of the environment whose values are in the texts of a suite.
 #[derive(Debug, Clone, Default)]
-pub struct FilledVariables(BTreeSet<String>);
+pub struct FilledVariables {
+    pub names: BTreeSet<String>,
+    /// Texts that may be addresses, with the variables in each.
+    pub by_address: BTreeMap<String, BTreeSet<String>>,
+}
 
 /// Two suites that ask the same are equal wherever their texts come from.
 impl PartialEq for FilledVariables {
@@ -75,12 +81,9 @@ impl PartialEq for FilledVariables {
 }
 
 impl FilledVariables {
-    pub fn new(names: BTreeSet<String>) -> Self {
-        Self(names)
-    }
-
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+    /// Variables whose values are in an address.
+    pub fn names_in_address(&self, address: &str) -> impl Iterator<Item = &str> {
+        self.by_address.get(address).into_iter().flatten().map(String::as_str)
     }
 }
 
@@ -221,6 +224,23 @@ impl CaseTarget {
         let own = ["http://", "https://"].iter().any(|scheme| self.id.starts_with(scheme));
         let url = self.config.get("url").and_then(Value::as_str);
         self.base_url().into_iter().chain(url.map(str::to_owned)).chain(own.then(|| self.id.clone()))
+    }
+
+    /// Whether it is an address to which a request of the file is sent.
+    pub fn is_request(&self) -> bool {
+        ["http", "https"].contains(&self.id.split_once(':').map_or(self.id.as_str(), |(kind, _)| kind))
+    }
+
+    /// Calls `each` with every text of the request to an address; the first error ends it.
+    pub(crate) fn try_for_each_request_text<E>(
+        &mut self,
+        each: &mut impl FnMut(&mut String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.is_request() {
+            return Ok(());
+        }
+        each(&mut self.id)?;
+        self.config.values_mut().try_for_each(|value| try_for_each_text(value, each))
     }
 
     /// Whether it is a program or a file of code that answers a prompt in the way of promptfoo's providers.

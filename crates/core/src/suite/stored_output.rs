@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use serde_json::Value;
 
-use super::{Case, DataRow};
+use super::{Case, CaseTarget, DataRow};
 use crate::template;
 
 /// What begins the name of a stored output between braces.
@@ -30,16 +30,19 @@ pub(super) fn with_stored_outputs(mut row: DataRow, outputs: DataRow) -> DataRow
     row
 }
 
-/// The fields of a row as variables of programs, and the stored outputs under their own names.
-pub fn row_variables(mut row: DataRow) -> DataRow {
-    if let Some(Value::Object(outputs)) = row.remove(STORED_OUTPUTS) {
+/// The variables of a case as programs get them. Of one name, a stored output counts before a variable of the file, and
+/// that before a field of the row.
+pub fn case_variables(mut row: DataRow, vars: DataRow) -> DataRow {
+    let outputs = row.remove(STORED_OUTPUTS);
+    row.extend(vars);
+    if let Some(Value::Object(outputs)) = outputs {
         row.extend(outputs);
     }
     row
 }
 
 impl Case {
-    /// Names of the stored outputs that its texts and its rubric name.
+    /// Names of the stored outputs that its texts, its rubric and the requests to its targets name.
     pub fn used_outputs(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let Ok(()) = self.without_data().try_for_each_template(&mut |text: &mut String| {
@@ -47,6 +50,22 @@ impl Case {
             Ok::<(), Infallible>(())
         });
         self.templates().into_iter().for_each(|text| collect_output_names(text, &mut names));
+        names.extend(self.targets.iter().flat_map(CaseTarget::used_outputs));
+        names
+    }
+}
+
+impl CaseTarget {
+    /// Names of the stored outputs that the request to it names.
+    pub fn used_outputs(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let Ok(()) = self.clone().try_for_each_request_text(&mut |text: &mut String| {
+            template::replace(text, |placeholder| {
+                names.extend(without_filter(placeholder).strip_prefix(OUTPUT_PREFIX).map(str::to_owned));
+                None
+            });
+            Ok::<(), Infallible>(())
+        });
         names
     }
 }
@@ -63,6 +82,11 @@ fn collect_output_names(text: &str, names: &mut BTreeSet<String>) {
         names.extend(name.strip_prefix(OUTPUT_PREFIX).map(str::to_owned));
         None
     });
+}
+
+/// The name in a placeholder of a request, which a filter may follow.
+pub(crate) fn without_filter(placeholder: &str) -> &str {
+    placeholder.split_once('|').map_or(placeholder, |(name, _)| name.trim_end())
 }
 
 #[cfg(test)]
@@ -87,7 +111,12 @@ mod tests {
         // Braces that name nothing are text where there is no row.
         let alone = with_stored_outputs(DataRow::new(), outputs);
         assert_eq!(fill("{{ outputs.first }} {{ x }}", Some(&alone)).unwrap(), "Oslo {{ row.a }} {{ x }}");
-        assert_eq!(row_variables(alone), row(r#"{"first": "Oslo {{ row.a }}"}"#));
+        assert_eq!(case_variables(alone, DataRow::new()), row(r#"{"first": "Oslo {{ row.a }}"}"#));
+        let vars = row(r#"{"first": "of the file", "a": 2}"#);
+        assert_eq!(
+            case_variables(both, vars),
+            row(r#"{"outputs": {"first": "a field"}, "first": "Oslo {{ row.a }}", "a": 2}"#)
+        );
     }
 
     #[test]

@@ -44,21 +44,21 @@ const MAX_FILE: usize = 256 << 10;
 pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let plain = || AgentOutput { response: Some(text.trim_end().to_owned()), ..AgentOutput::default() };
     let Ok(Json::Object(said)) = serde_json::from_str::<Json>(text) else { return Ok(plain()) };
-    let given = |key: &str| said.get(key).filter(|value| !value.is_null());
-    match given("error") {
+    let field = |key: &str| said.get(key).filter(|value| !value.is_null());
+    match field("error") {
         None => {}
         Some(Json::String(error)) => return Err(AgentRunError::unavailable(error)),
         Some(error) => return Err(AgentRunError::unavailable(error.to_string())),
     }
-    let output = OUTPUT.iter().find_map(|key| given(key));
-    let run = ["trace", "messages"].iter().find_map(|key| Some((*key, given(key)?)));
+    let output = OUTPUT.iter().find_map(|key| field(key));
+    let run = ["trace", "messages"].iter().find_map(|key| Some((*key, field(key)?)));
     if output.is_none() && run.is_none() {
         return Ok(plain());
     }
     let mut measurements = Measurements::from_json(&Json::Object(said.clone()));
     measurements.duration_ms =
-        measurements.duration_ms.or_else(|| given("latency")?.as_f64().filter(|number| 0.0 <= *number));
-    measurements.mean_log_probability = given("logProbs").and_then(read_mean_log_probability);
+        measurements.duration_ms.or_else(|| field("latency")?.as_f64().filter(|number| 0.0 <= *number));
+    measurements.mean_log_probability = field("logProbs").and_then(read_mean_log_probability);
     let mut trace = match (run, output) {
         (Some((key, value)), _) => Some(read_run(key, value)?),
         // A conversation is a trace; its last words are the answer.
@@ -90,9 +90,9 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         diff: read_diff(&said)?,
         spend,
         measurements,
-        guardrails: given("guardrails").map(read_guardrails).transpose()?,
-        context: given("context").map(read_context).unwrap_or_default(),
-        metadata: given("metadata").and_then(Json::as_object).cloned().unwrap_or_default(),
+        guardrails: field("guardrails").map(read_guardrails).transpose()?,
+        context: field("context").map(read_context).unwrap_or_default(),
+        metadata: field("metadata").and_then(Json::as_object).cloned().unwrap_or_default(),
         unknown_keys: said.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect(),
     })
 }

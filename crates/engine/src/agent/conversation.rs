@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use jurist_core::candidate::{GuardrailReport, Measurements, StepRole, ToolCall, Trace, TraceStep};
-use jurist_core::check::{Check, DeclaredTool, read_declared_tools};
+use jurist_core::catalogue::{CheckName, ProviderCheckName};
+use jurist_core::check::{DeclaredTool, read_declared_tools};
 use jurist_core::grade::{Spend, Usd};
 use jurist_core::rubric::CriterionKind;
 use jurist_core::suite::{Case, Judge};
@@ -43,7 +44,9 @@ pub(super) async fn talk(
         max_tokens: told.max_tokens.unwrap_or(MAX_REPLY),
         // Trials are independent draws.
         draw: (which.trial - 1) * 1000,
-        log_probabilities: needs_log_probabilities(case),
+        log_probabilities: has_provider_check(case, ProviderCheckName::Perplexity)
+            || has_provider_check(case, ProviderCheckName::PerplexityScore),
+        guardrails: has_provider_check(case, ProviderCheckName::Guardrails),
     };
     let mut trace =
         Trace { steps: request.messages.iter().map(step_of_message).collect(), ..Trace::default() };
@@ -144,12 +147,9 @@ fn write_calls(calls: &[ToolCall]) -> String {
     Json::Array(calls.iter().map(call).collect()).to_string()
 }
 
-fn needs_log_probabilities(case: &Case) -> bool {
-    case.rubric.questions().any(|question| match &question.criterion.ask {
-        CriterionKind::Check(method) => {
-            Check::compile(method).is_ok_and(|check| check.needs_log_probabilities())
-        }
-        _ => false,
+fn has_provider_check(case: &Case, check: ProviderCheckName) -> bool {
+    case.rubric.questions().any(|question| {
+        matches!(&question.criterion.ask, CriterionKind::Check(method) if method.entry.check == Some(CheckName::Provider(check)))
     })
 }
 

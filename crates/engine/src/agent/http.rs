@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jurist_core::candidate::Measurements;
 use jurist_core::grade::Failure;
+use jurist_core::suite::OUTPUT_PREFIX;
 use jurist_core::template;
 use serde_json::{Map, Value as Json, json};
 
@@ -74,8 +75,8 @@ impl HttpTarget {
         let text = |keys: &[&str]| keys.iter().find_map(|key| config.get(*key)?.as_str()).map(str::to_owned);
         let pairs = |key: &str| {
             let pairs = config.get(key).and_then(Json::as_object).into_iter().flatten();
-            let given = pairs.filter(|(_, value)| !value.is_null());
-            given.map(|(name, value)| (name.clone(), text_of(value))).collect::<Vec<(String, String)>>()
+            let pairs = pairs.filter(|(_, value)| !value.is_null());
+            pairs.map(|(name, value)| (name.clone(), text_of(value))).collect::<Vec<(String, String)>>()
         };
         let status_rule = match config.get("validateStatus") {
             None | Some(Json::Null) => None,
@@ -109,28 +110,25 @@ impl HttpTarget {
         }
     }
 
-    /// The first placeholder that is no variable of the case.
-    pub(super) fn find_unknown_placeholder(&self, values: RequestValues<'_>) -> Option<String> {
-        let mut unknown = None;
-        let mut look = |text: &str| {
-            template::replace(text, |name| {
-                if !is_of_environment(name) && values.find(name).is_none() {
-                    unknown.get_or_insert_with(|| name.to_owned());
-                }
+    /// Why the first placeholder that cannot be filled in is none. Outputs of other cases are known when it is sent.
+    pub(super) fn find_placeholder_problem(&self, values: RequestValues<'_>) -> Option<String> {
+        let mut problem = None;
+        let mut check = |text: &str| {
+            template::replace(text, |placeholder| {
+                problem = problem.take().or_else(|| values.find_problem(placeholder));
                 None
             });
         };
-        look(&self.url);
+        check(&self.url);
         for (_, value) in self.headers.iter().chain(&self.query) {
-            look(value);
+            check(value);
         }
         let mut body = self.body.clone();
-        let all: Result<(), Infallible> = template::try_for_each_text(&mut body, &mut |text: &mut String| {
-            look(text);
-            Ok(())
+        let Ok(()) = template::try_for_each_text(&mut body, &mut |text: &mut String| {
+            check(text);
+            Ok::<(), Infallible>(())
         });
-        all.ok()?;
-        unknown
+        problem
     }
 
     /// The address with the variables of the case in it; those of the environment are filled in when it is sent.
@@ -262,18 +260,8 @@ impl RequestValues<'_> {
         if template::is_escape(placeholder) {
             return Some(Json::from("{{"));
         }
-        let (name, filter) = match placeholder.split_once('|') {
-            Some((name, filter)) => (name.trim(), Some(filter.trim())),
-            None => (placeholder, None),
-        };
-        let value = match name {
-            "prompt" => Json::from(self.prompt),
-            _ => {
-                let mut keys = name.strip_prefix("vars.").unwrap_or(name).split('.');
-                let first = self.vars.get(keys.next()?)?;
-                keys.try_fold(first, |value, key| value.get(key))?.clone()
-            }
-        };
+        let (name, filter) = split_filter(placeholder);
+        let value = self.find_variable(name)?;
         match filter {
             None | Some("safe") => Some(value),
             Some("dump" | "tojson") => Some(Json::from(value.to_string())),
@@ -283,8 +271,53 @@ impl RequestValues<'_> {
         }
     }
 
+    fn find_variable(self, name: &str) -> Option<Json> {
+        if name == "prompt" {
+            return Some(Json::from(self.prompt));
+        }
+        // The outputs of other cases are variables under their own names.
+        if let Some(output) = name.strip_prefix(OUTPUT_PREFIX).and_then(|name| self.vars.get(name)) {
+            return Some(output.clone());
+        }
+        let mut keys = name.strip_prefix("vars.").unwrap_or(name).split('.');
+        let first = self.vars.get(keys.next()?)?;
+        keys.try_fold(first, |value, key| value.get(key)).cloned()
+    }
+
+    /// Why a placeholder cannot be filled in, if it cannot.
+    fn find_problem(self, placeholder: &str) -> Option<String> {
+        if is_of_environment(placeholder) || template::is_escape(placeholder) {
+            return None;
+        }
+        let (name, filter) = split_filter(placeholder);
+        let why = match filter.filter(|filter| !FILTERS.contains(filter)) {
+            Some(filter) => format!("the filter `{filter}` is not known; known are {}", FILTERS.join(", ")),
+            None if name.starts_with(OUTPUT_PREFIX) || self.find_variable(name).is_some() => return None,
+            None if name.starts_with("row.") => {
+                "a request has no fields of the row; use `{{ prompt }}`, and name the field in the prompt"
+                    .to_owned()
+            }
+            None if self.vars.is_empty() => format!("the case has no variable `{name}`; it has prompt"),
+            None => {
+                let known: Vec<&str> = self.vars.keys().map(String::as_str).collect();
+                format!("the case has no variable `{name}`; it has prompt, {}", known.join(", "))
+            }
+        };
+        Some(format!("`{{{{ {placeholder} }}}}` in the request cannot be filled in: {why}"))
+    }
+
     fn fill(self, text: &str) -> String {
         template::replace(text, |name| self.find(name).map(|value| text_of(&value)))
+    }
+}
+
+/// What may follow a name in a placeholder.
+const FILTERS: [&str; 5] = ["dump", "tojson", "safe", "trim", "urlencode"];
+
+fn split_filter(placeholder: &str) -> (&str, Option<&str>) {
+    match placeholder.split_once('|') {
+        Some((name, filter)) => (name.trim(), Some(filter.trim())),
+        None => (placeholder, None),
     }
 }
 
@@ -480,7 +513,35 @@ mod tests {
         let url = target.build_url(values).unwrap();
         assert!(url.starts_with("http://h/3/Why%20%26%20how%3F?k=a%20%22b%22%26c&"), "{url}");
         assert!(url.contains("user=7") && url.contains("q=a%20%22b%22%26c"), "{url}");
-        assert_eq!(target.find_unknown_placeholder(values).as_deref(), Some("gone"));
+        let problem = target.find_placeholder_problem(values).unwrap();
+        assert!(
+            problem.contains("`{{ gone }}`") && problem.contains("it has prompt, k, n, user"),
+            "{problem}"
+        );
+    }
+
+    #[test]
+    fn a_placeholder_that_cannot_be_filled_in_is_explained() {
+        let Json::Object(vars) = json!({ "k": "a" }) else { panic!() };
+        let values = RequestValues { prompt: "Why?", vars: &vars };
+        for (placeholder, why) in [
+            (
+                "k | upper",
+                Some("the filter `upper` is not known; known are dump, tojson, safe, trim, urlencode"),
+            ),
+            ("row.x", Some("a request has no fields of the row")),
+            ("x | dump", Some("the case has no variable `x`; it has prompt, k")),
+            ("k | dump", None),
+            ("env.X", None),
+            ("outputs.first | trim", None),
+        ] {
+            let problem = values.find_problem(placeholder);
+            assert_eq!(problem.is_some(), why.is_some(), "{placeholder}: {problem:?}");
+            assert!(problem.unwrap_or_default().contains(why.unwrap_or_default()), "{placeholder}");
+        }
+        let Json::Object(vars) = json!({ "first": "Oslo" }) else { panic!() };
+        let values = RequestValues { prompt: "Why?", vars: &vars };
+        assert_eq!(values.fill("{{ outputs.first }}, {{ first }}"), "Oslo, Oslo");
     }
 
     #[test]

@@ -396,9 +396,8 @@ impl Agents {
         }
         let prompt = prompt_text(&case.candidate);
         let values = RequestValues { prompt: &prompt, vars: &case.candidate.vars };
-        if let Some(name) = request.find_unknown_placeholder(values) {
-            let why = "is no variable of the case; `dump`, `tojson`, `trim` or `urlencode` may follow";
-            return Err(RunSetupError::Target(format!("`{{{{ {name} }}}}` in the request {why}")));
+        if let Some(problem) = request.find_placeholder_problem(values) {
+            return Err(RunSetupError::Target(problem));
         }
         self.check_address(&request.fill_url(&request.url, values))?;
         Ok(())

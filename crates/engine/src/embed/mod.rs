@@ -20,6 +20,7 @@ pub use bert::{BadModel, Bert};
 pub use moderation::NoModeration;
 use moderation::moderate_text;
 
+use crate::call::LONGEST_WAIT;
 use crate::environment::home_folder;
 use crate::load::variable;
 use crate::model::http::{HttpModel, parse_response_body, send_to_endpoint};
@@ -31,7 +32,7 @@ const AT_ONCE: usize = 128;
 
 /// Computes embeddings, and asks moderation services; each model is loaded once.
 #[derive(Debug)]
-pub struct Embedders {
+pub struct TextServices {
     resolver: Arc<Resolver>,
     base_url: Option<String>,
     /// Whether a model's name may be a local path.
@@ -69,7 +70,7 @@ pub enum NoEmbedding {
     Failed { name: String, error: ModelError },
 }
 
-impl Embedders {
+impl TextServices {
     /// `base_url` is the server of all models that are not in a folder, whatever addresses files name.
     pub fn new(resolver: Arc<Resolver>, base_url: Option<String>) -> Self {
         Self { resolver, base_url, with_paths: true, loaded: Mutex::default() }
@@ -223,11 +224,14 @@ pub(crate) async fn post_with_retries(http: &HttpModel, path: &str, body: &Json)
         };
         match result {
             Ok(body) => return Ok(body),
-            Err(error) if error.is_passing() && 0 < left => {
-                tokio::time::sleep(error.retry_after.unwrap_or(wait)).await;
+            Err(error) => {
+                let wait_for = error.retry_after.unwrap_or(wait);
+                if !error.is_passing() || left == 0 || LONGEST_WAIT < wait_for {
+                    return Err(error);
+                }
+                tokio::time::sleep(wait_for).await;
                 wait *= 2;
             }
-            Err(error) => return Err(error),
         }
     }
     unreachable!("the last try returns")

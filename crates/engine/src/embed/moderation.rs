@@ -52,8 +52,14 @@ fn read_moderation(reply: &Json) -> Result<ModerationReport, ModelError> {
     let mut flagged = Vec::new();
     for result in results {
         let categories = result["categories"].as_object().ok_or_else(bad)?;
-        flagged
-            .extend(categories.iter().filter(|(_, is_flagged)| **is_flagged == true).map(|(name, _)| name));
+        let of_result = categories.iter().filter(|(_, is_flagged)| **is_flagged == true);
+        let of_result: Vec<&String> = of_result.map(|(name, _)| name).collect();
+        // Which categories matter is for the check to decide, and it cannot without their names.
+        if of_result.is_empty() && (result["flagged"] == true || categories.is_empty()) {
+            let why = "the moderation endpoint names no category for the text";
+            return Err(ModelError::new(ModelErrorKind::NotUnderstood, why));
+        }
+        flagged.extend(of_result);
     }
     flagged.sort();
     flagged.dedup();
@@ -72,7 +78,13 @@ mod tests {
         ] });
         let flagged = vec!["harassment".to_owned(), "violence".to_owned()];
         assert_eq!(read_moderation(&reply).unwrap(), ModerationReport { flagged });
-        for wrong in [json!({}), json!({ "results": [] }), json!({ "results": [{ "flagged": false }] })] {
+        for wrong in [
+            json!({}),
+            json!({ "results": [] }),
+            json!({ "results": [{ "flagged": false }] }),
+            json!({ "results": [{ "flagged": true, "categories": {} }] }),
+            json!({ "results": [{ "flagged": true, "categories": { "hate": false } }] }),
+        ] {
             assert_eq!(read_moderation(&wrong).unwrap_err().kind, ModelErrorKind::NotUnderstood, "{wrong}");
         }
     }

@@ -162,5 +162,6 @@ fn build_judge_request(member: &JudgeModel, asked: &JudgeQuestion) -> Request {
         max_tokens: member.max_tokens,
         draw: member.draw,
         log_probabilities: false,
+        guardrails: false,
     }
 }

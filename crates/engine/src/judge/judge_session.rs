@@ -18,7 +18,7 @@ use super::converse::{JudgeConversation, JudgeQuestionError, QuestionLog, ReplyT
 use super::opinion::{AnsweredQuestion, JudgeAnswers, WAITS, answer_with_outcome, to_score_answer};
 use super::{CheckPrograms, JudgeCase, JudgeModel, JudgeSeat};
 use crate::call::{ModelClient, Tries};
-use crate::embed::Embedders;
+use crate::embed::TextServices;
 
 /// Quotes of one answer that are verified; further ones are ignored.
 const MAX_QUOTES: usize = 20;
@@ -37,7 +37,7 @@ pub(super) struct JudgeSession<'a> {
     pub(super) description: Option<String>,
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
-    pub(super) embedders: Option<&'a Embedders>,
+    pub(super) text_services: Option<&'a TextServices>,
     pub(super) programs: Option<&'a CheckPrograms>,
     pub(super) transcript: bool,
 }

@@ -21,7 +21,7 @@ use jurist_core::stats::calibration::Mapping;
 use jurist_core::suite::{Calls, HumanLabel, Judge, Jury, fill_for_reader};
 
 use crate::call::ModelClient;
-use crate::embed::Embedders;
+use crate::embed::TextServices;
 use crate::model::ModelEndpoint;
 use crate::model::resolve::{Resolver, Unresolved};
 
@@ -53,7 +53,7 @@ pub struct ResolvedJudges {
     pub mappings: BTreeMap<String, Mapping>,
     pub seed: u64,
     /// For semantic similarity checks.
-    pub embedders: Option<Arc<Embedders>>,
+    pub text_services: Option<Arc<TextServices>>,
     /// For external checks; without it, none is started.
     pub programs: Option<Arc<CheckPrograms>>,
     /// Whether all requests and replies are recorded.
@@ -83,7 +83,7 @@ impl ResolvedJudges {
         judge: &Judge,
         named: &BTreeMap<String, Judge>,
         seed: u64,
-        embedders: &Arc<Embedders>,
+        text_services: &Arc<TextServices>,
     ) -> Result<Self, Unresolved> {
         let model_of = |own: &Judge| {
             Ok::<_, Unresolved>(JudgeModel {
@@ -125,7 +125,7 @@ impl ResolvedJudges {
             Some((value["criterion"].as_str()?.to_owned(), mapping))
         };
         let mappings = judge.calibrations.iter().filter_map(mapping).collect();
-        let embedders = Some(Arc::clone(embedders));
+        let text_services = Some(Arc::clone(text_services));
         let (programs, transcript) = (None, false);
         Ok(Self {
             members,
@@ -135,7 +135,7 @@ impl ResolvedJudges {
             calls,
             mappings,
             seed,
-            embedders,
+            text_services,
             programs,
             transcript,
         })
@@ -321,7 +321,7 @@ impl ResolvedJudges {
             description,
             calls: self.calls,
             mappings: &self.mappings,
-            embedders: self.embedders.as_deref(),
+            text_services: self.text_services.as_deref(),
             programs: self.programs.as_deref(),
             transcript: self.transcript,
         };

@@ -110,8 +110,8 @@ impl JudgeSession<'_> {
     pub(super) async fn run_local_check(&self, check: Check, material: &JudgeInput) -> AnsweredQuestion {
         let subject = CheckSubject::from_material(material);
         let texts = check.texts(&subject);
-        let vectors = match (check.embedding_model(), self.embedders) {
-            (Some(model), Some(embedders)) => embedders.embed_texts(model, &texts).await,
+        let vectors = match (check.embedding_model(), self.text_services) {
+            (Some(model), Some(text_services)) => text_services.embed_texts(model, &texts).await,
             _ => Ok(Vec::new()),
         };
         let vectors = match vectors {
@@ -150,9 +150,9 @@ impl JudgeSession<'_> {
         check: &Check,
         subject: &CheckSubject<'_>,
     ) -> Result<Option<ModerationReport>, NoModeration> {
-        let asked = check.moderation_model().zip(check.text_to_moderate(subject)).zip(self.embedders);
+        let asked = check.moderation_model().zip(check.text_to_moderate(subject)).zip(self.text_services);
         match asked {
-            Some(((model, text), embedders)) => embedders.moderate(model, &text).await.map(Some),
+            Some(((model, text), text_services)) => text_services.moderate(model, &text).await.map(Some),
             None => Ok(None),
         }
     }

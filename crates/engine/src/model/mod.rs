@@ -51,6 +51,10 @@ pub struct Request {
     /// Whether the log-probabilities of the reply's tokens are asked for. Protocols that know none of this leave it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_probabilities: bool,
+    /// Whether the report of the provider's content filters is needed. A reply that was stored without one is no answer
+    /// to such a request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guardrails: bool,
 }
 
 fn is_first_draw(number: &u32) -> bool {

@@ -20,5 +20,6 @@ pub fn build_ping_request(model: &str) -> Request {
         max_tokens: 1024,
         draw: 0,
         log_probabilities: false,
+        guardrails: false,
     }
 }

@@ -148,13 +148,13 @@ impl Resolver {
     }
 
     /// Whether an address is of this machine, of a known vendor, of the settings, of the command line, or of a variable
-    /// of the environment: then not only a file names it.
+    /// of the environment that is filled into it: then not only a file names it.
     pub fn is_known_address(&self, address: &str, variables: &FilledVariables) -> bool {
         let own = self.settings.vendors.values().filter_map(|vendor| vendor.base_url.clone());
         let listed = VENDORS.iter().map(|vendor| vendor.base_url.to_owned());
         let names = VENDORS.iter().flat_map(|vendor| vendor.base_url_variables);
         let by_vendor = names.filter_map(|base_url_variable| (self.variable)(base_url_variable));
-        let by_file = variables.names().filter_map(|name| (self.variable)(name));
+        let by_file = variables.names_in_address(address).filter_map(|name| (self.variable)(name));
         let settings = self.settings.judge.base_url.clone();
         let known = own.chain(listed).chain(by_vendor).chain(by_file).chain(settings);
         let host = host_of(address);
@@ -590,12 +590,20 @@ mod tests {
     fn an_address_that_only_a_file_names_is_unknown() {
         let variable = |name: &str| match name {
             "LLM_URL" => Some("http://models.lan:8000".to_owned()),
-            "BRANCH" => Some("main".to_owned()),
+            "BRANCH" => Some("http://branch.lan".to_owned()),
             _ => None,
         };
         let resolver = Resolver::new(ProjectSettings::default(), variable).unwrap();
         let resolver = resolver.with_trusted_address(Some("http://flag.lan:1/v1"));
-        let variables = FilledVariables::new(["BRANCH", "LLM_URL"].map(str::to_owned).into());
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let variables = FilledVariables {
+            names: names(&["BRANCH", "LLM_URL"]),
+            by_address: [
+                ("http://models.lan:8000/v1".to_owned(), names(&["LLM_URL"])),
+                ("http://evil.example/http://branch.lan".to_owned(), names(&["BRANCH"])),
+            ]
+            .into(),
+        };
         for known in [
             "http://localhost:9/v1",
             "https://api.openai.com/v1",
@@ -604,9 +612,15 @@ mod tests {
         ] {
             assert!(resolver.is_known_address(known, &variables), "{known}");
         }
-        for unknown in
-            ["http://127.0.0.2:9/v1", "http://models.lan:9/v1", "https://evil.example", "{{ env.X }}"]
-        {
+        for unknown in [
+            "http://127.0.0.2:9/v1",
+            "http://models.lan:9/v1",
+            "https://evil.example",
+            "{{ env.X }}",
+            // The value of a variable that is in another text.
+            "http://branch.lan",
+            "http://evil.example/http://branch.lan",
+        ] {
             assert!(!resolver.is_known_address(unknown, &variables), "{unknown}");
         }
         assert!(!resolver.is_known_address("http://models.lan:8000/v1", &FilledVariables::default()));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_core::candidate::{Candidate, StepRole};
+use jurist_core::catalogue::{CHECKS, GradingMethod, find_catalogue_entry};
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Deferral, Failure};
 use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
@@ -284,6 +285,59 @@ async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() 
     }
 }
 
+/// A rubric of one check without parameters.
+fn rubric_of_check(name: &str) -> Arc<Rubric> {
+    let entry = find_catalogue_entry(CHECKS, name).unwrap();
+    let check = CriterionKind::Check(GradingMethod { entry, params: Map::new() });
+    let criteria = vec![Criterion::new("a", "It is right.", check)];
+    Arc::new(Rubric::new(Draft { criteria, ..Draft::default() }).unwrap())
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_log_probabilities_is_asked_without_them() {
+    for (status, message) in [
+        (403, "You are not allowed to request logprobs from this model."),
+        (400, "Unsupported parameter: 'logprobs' is not supported with this model."),
+    ] {
+        let server = Server::start(move |seen| match seen.body.get("logprobs") {
+            Some(_) => {
+                Act::Status(status, Vec::new(), json!({ "error": { "message": message } }).to_string())
+            }
+            None => Act::Say("It is 42.".to_owned()),
+        })
+        .await;
+        let agents = agents(&[], true);
+        let mut case = case(model("vllm", &server), None);
+        case.rubric = rubric_of_check("perplexity");
+        for n_requests in [2, 3] {
+            let produced = produce(&agents, &case).await.unwrap();
+            assert_eq!(produced.response.as_deref(), Some("It is 42."));
+            assert_eq!(produced.measurements.mean_log_probability, None);
+            assert_eq!(server.n_seen(), n_requests, "what is refused is remembered");
+        }
+        case.rubric = rubric_of_check("contains-html");
+        produce(&agents, &case).await.unwrap();
+        case.rubric = rubric_of_check("perplexity-score");
+        produce(&agents, &case).await.unwrap();
+        assert_eq!(server.n_seen(), 5);
+    }
+}
+
+#[tokio::test]
+async fn a_stored_reply_without_the_report_of_filters_is_no_answer_where_it_is_needed() {
+    let server = Server::start(|_| Act::Say("It is 42.".to_owned())).await;
+    let agents = agents(&[], true);
+    let folder = tempfile::tempdir().unwrap();
+    let caller = ModelClient::default().with_cache(Cache::new(folder.path()), Caching::Use);
+    let mut case = case(model("vllm", &server), None);
+    for (check, n_requests) in [("is-refusal", 1), ("contains-html", 1), ("guardrails", 2), ("guardrails", 2)]
+    {
+        case.rubric = rubric_of_check(check);
+        agents.produce(&caller, &case, TrialIdentity { name: &case.name, trial: 1 }).await.unwrap();
+        assert_eq!(server.n_seen(), n_requests, "{check}");
+    }
+}
+
 #[tokio::test]
 async fn programs_are_measured_unless_they_say_it_themselves() {
     let agents = agents(&[], true);
@@ -477,7 +531,7 @@ async fn an_address_is_asked_as_the_file_says() {
     });
     let mut filled = case(target("https", config), None);
     let unknown = agents.check(&filled).unwrap_err().to_string();
-    assert!(unknown.contains("is no variable of the case"), "{unknown}");
+    assert!(unknown.contains("the case has no variable `k`"), "{unknown}");
     filled.candidate.vars = Map::from_iter([("k".to_owned(), json!("a \"b\"")), ("n".to_owned(), json!(3))]);
     let produced = produce(&agents, &filled).await.unwrap();
     assert_eq!(produced.response.as_deref(), Some(r#"/ask?k=a%20%22b%22 {"k":"a \"b\"","n":3}"#));
@@ -494,6 +548,34 @@ async fn an_address_is_asked_as_the_file_says() {
     assert!(refused.contains("transformResponse"), "{refused}");
     let nowhere = case(target("http://127.0.0.1:9/x", json!({})), None);
     assert!(matches!(produce(&agents, &nowhere).await, Err(AgentRunError::Deferred(..))));
+}
+
+#[tokio::test]
+async fn code_finds_the_answer_in_every_form_and_its_time_is_not_that_of_the_target() {
+    if std::process::Command::new("node").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no node");
+        return;
+    }
+    let server = Server::start(|_| Act::Raw(json!({ "items": [{ "text": "a" }] }).to_string())).await;
+    let folder = tempfile::tempdir().unwrap();
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
+    let agents = Agents::new(resolver, BTreeMap::new(), project(folder.path()), None, true);
+    for code in [
+        "json.items.map(item => item.text).join('');",
+        "json.items.map(item => { return item.text; })[0]",
+        "const texts = json.items.map(item => item.text); return texts[0]",
+        "if (context.response.status == 200) { return json.items[0].text }",
+        "(json, text) => JSON.parse(text).items[0].text",
+        "json => json.items[0].text",
+        "function (json) { return json.items[0].text }",
+        "async (json) => json.items[0].text",
+        "const end = Date.now() + 500; while (Date.now() < end); return 'a'",
+    ] {
+        let asked = case(target(&server.url, json!({ "transformResponse": code })), None);
+        let produced = produce(&agents, &asked).await.unwrap_or_else(|error| panic!("{code}: {error:?}"));
+        assert_eq!(produced.response.as_deref(), Some("a"), "{code}");
+        assert!(produced.measurements.duration_ms.unwrap() < 500.0, "{:?}", produced.measurements);
+    }
 }
 
 fn project_workspace(git: Option<&str>) -> Workspace {

@@ -58,7 +58,7 @@ fn bench_of(line: ModelEndpoint) -> ResolvedJudges {
         calls: Calls::PerCriterion,
         mappings: Default::default(),
         seed: 7,
-        embedders: None,
+        text_services: None,
         programs: None,
         transcript: false,
     }

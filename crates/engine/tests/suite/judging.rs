@@ -60,7 +60,7 @@ fn bench(members: Vec<JudgeModel>) -> ResolvedJudges {
         calls: Calls::PerCriterion,
         mappings: Default::default(),
         seed: 7,
-        embedders: None,
+        text_services: None,
         programs: None,
         transcript: false,
     }

@@ -321,7 +321,7 @@ fn bench(judge: &str, reply: &str) -> ResolvedJudges {
         calls: Calls::PerRubric,
         mappings: BTreeMap::new(),
         seed: 0,
-        embedders: None,
+        text_services: None,
         programs: None,
         transcript: true,
     }

@@ -10,7 +10,7 @@ use jurist_core::report::variant_in_words;
 use jurist_core::rubric::Polarity;
 use jurist_core::run::{CaseResult, RunId};
 use jurist_core::suite::Judge;
-use jurist_engine::execute::{GradingEvent, StopCondition, execute};
+use jurist_engine::execute::{GradingEvent, StopCondition, StoredOutputs, execute};
 use jurist_store::clock;
 use jurist_store::random;
 use jurist_store::spend::Limit;
@@ -135,7 +135,7 @@ async fn grade_rewards(
     let id = RunId::new(clock::current_time(), random());
     let budget = ProjectBudget::new(&app.workshop, caller.project, PURPOSE, id.to_string())
         .with_limit(prepared.asked.cap().map(Limit::InAll));
-    let context = prepared.call_context(Arc::new(budget));
+    let context = prepared.call_context(Arc::new(budget), StoredOutputs::default());
     let time = app.settings.connections.request_time.mul_f64(SHARE_OF_TIME);
     let until = StopCondition { deadline: Some(Instant::now() + time), ..StopCondition::default() };
     let (graded, mut coming) = mpsc::channel::<(usize, Box<CaseResult>)>(AT_ONCE);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jurist_core::suite::{Calls, Judge, Monitor};
-use jurist_engine::embed::Embedders;
+use jurist_engine::embed::TextServices;
 pub use jurist_engine::judge::ResolvedJudges;
 use jurist_engine::model::resolve::Resolver;
 
@@ -45,7 +45,7 @@ pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<Resolv
     }
     let environment = work.environment.clone();
     let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
-    let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
+    let text_services = Arc::new(TextServices::by_name(Arc::clone(&resolver)));
     let names: Vec<Option<String>> = match monitor.judges.as_slice() {
         [] => vec![None],
         several => several.iter().cloned().map(Some).collect(),
@@ -54,7 +54,7 @@ pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<Resolv
         let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
         let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
         judge.timeout = judge.timeout.or(Some(TIMEOUT));
-        let mut bench = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
+        let mut bench = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &text_services)?;
         bench.transcript = true;
         Ok(bench)
     };

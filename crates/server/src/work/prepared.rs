@@ -12,8 +12,8 @@ use jurist_core::run::{Run, RunId, RunResults};
 use jurist_core::suite::{Judge, Suite};
 use jurist_engine::agent::Agents;
 use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget, VendorRateLimits};
-use jurist_engine::embed::Embedders;
-use jurist_engine::execute::{GradingContext, GradingJob};
+use jurist_engine::embed::TextServices;
+use jurist_engine::execute::{GradingContext, GradingJob, StoredOutputs};
 use jurist_engine::judge::CheckPrograms;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
@@ -68,7 +68,7 @@ impl PreparedSubmission {
         let programs = CheckPrograms::new(Arc::clone(&resolver), project.clone(), work.allow_commands);
         let agents = Agents::new(Arc::clone(&resolver), servers, project, None, work.allow_commands);
         let resources = RunResources {
-            embedders: Arc::new(Embedders::by_name(Arc::clone(&resolver))),
+            text_services: Arc::new(TextServices::by_name(Arc::clone(&resolver))),
             programs: Arc::new(programs),
             agents: Arc::new(agents),
             resolver,
@@ -112,8 +112,8 @@ impl PreparedSubmission {
         }
     }
 
-    /// The context of the calls of one slice, with their budget.
-    pub fn call_context(&self, purse: Arc<dyn SharedBudget>) -> Arc<GradingContext> {
+    /// The context of the calls of one slice, with their budget and the outputs of units that were graded before.
+    pub fn call_context(&self, purse: Arc<dyn SharedBudget>, outputs: StoredOutputs) -> Arc<GradingContext> {
         let limits = vendor_limits(&self.settings);
         let caller = ModelClient::default()
             .with_shared_budget(purse)
@@ -123,7 +123,7 @@ impl PreparedSubmission {
             Some(cache) => caller.with_cache(cache.clone(), self.asked.caching()),
             None => caller,
         };
-        Arc::new(GradingContext { caller, redactor: self.redactor.clone() })
+        Arc::new(GradingContext { caller, redactor: self.redactor.clone(), outputs })
     }
 
     /// Divides the plan into slices of at most `most` units; units that are compared with each other, or

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use jurist_core::grade::{Time, VerdictStatus};
 use jurist_core::run::{CaseResult, RunId};
-use jurist_engine::execute::{self, EarlyStop, GradingEvent, StopCondition, execute, select_again};
+use jurist_engine::execute::{
+    self, EarlyStop, GradingEvent, StopCondition, StoredOutputs, execute, select_again,
+};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::runs::NewRunResult;
 use jurist_store::spend::Limit;
@@ -106,7 +108,8 @@ pub async fn run_slice_job(
         let purse =
             ProjectBudget::new(shop, project, KIND, slice.run.to_string()).with_limit(limit).with_job(job);
         let mut keeper = ResultRecorder { shop, project, run: slice.run, broken: BTreeSet::new() };
-        let shared = prepared.call_context(Arc::new(purse));
+        let outputs = load_stored_outputs(shop, project, &slice, &prepared, &jobs).await?;
+        let shared = prepared.call_context(Arc::new(purse), outputs);
         let agents = jobs.first().map(|job| Arc::clone(&job.agents));
         let again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
         let mut stopped = keeper.pass(jobs, &shared, stop).await;
@@ -123,6 +126,25 @@ pub async fn run_slice_job(
     }
     end_finished_run(shop, project, slice.run).await?;
     Ok(JobEnd::Finished)
+}
+
+/// The outputs that units use, of units that were graded before. Both are in the same slice.
+async fn load_stored_outputs(
+    shop: &WorkerContext,
+    project: ProjectId,
+    slice: &Slice,
+    prepared: &PreparedSubmission,
+    jobs: &[execute::GradingJob],
+) -> Result<StoredOutputs, JobError> {
+    let outputs = StoredOutputs::default();
+    let needed = jobs.iter().flat_map(|job| &job.unit.needed_outputs);
+    let needed: BTreeSet<&str> = needed.map(|output| output.unit.as_str()).collect();
+    let jobs = slice.places.iter().filter_map(|at| prepared.jobs.get(*at));
+    for job in jobs.filter(|job| needed.contains(job.unit.name.as_str())) {
+        let found = shop.store.results(project, slice.run, job.at.checked_sub(1), 1).await?;
+        found.iter().filter(|(place, _)| *place == job.at).for_each(|(_, result)| outputs.add_result(result));
+    }
+    Ok(outputs)
 }
 
 /// The run ends after the last slice.
@@ -207,8 +229,8 @@ impl ResultRecorder<'_> {
             }
             Ok(())
         };
-        let (stopped, kept) = tokio::join!(grading, keeping);
-        kept.map(|()| stopped)
+        let (stopped, stored) = tokio::join!(grading, keeping);
+        stored.map(|()| stopped)
     }
 
     async fn keep(&mut self, some: &[GradedUnit]) -> Result<(), JobError> {
@@ -217,7 +239,7 @@ impl ResultRecorder<'_> {
         match retry_while_transient(|| store.put_results(project, run, &results, clock::current_time())).await
         {
             Err(StoreError::Unknown { .. }) => return Err(JobError::Gone),
-            kept => kept?,
+            stored => stored?,
         }
         for GradedUnit { place, result, .. } in some {
             match result.verdict.status {

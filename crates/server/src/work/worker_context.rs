@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use jurist_core::redact::Redactor;
 use jurist_core::run::RunId;
 use jurist_engine::call::{ModelClient, RateLimiters};
-use jurist_engine::execute::GradingContext;
+use jurist_engine::execute::{GradingContext, StoredOutputs};
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
 use tokio::sync::{Notify, OwnedMutexGuard};
@@ -153,7 +153,7 @@ impl WorkerContext {
         let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let caller = ModelClient::default().with_shared_budget(Arc::new(purse)).with_rate_limiters(gates);
         let caller = caller.with_limits(vendor_limits(&self.work.settings));
-        GradingContext { caller, redactor: redactor.unwrap_or_default() }
+        GradingContext { caller, redactor: redactor.unwrap_or_default(), outputs: StoredOutputs::default() }
     }
 
     /// Lets calls to vendors with rejected keys be made again.

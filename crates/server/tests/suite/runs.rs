@@ -1,6 +1,7 @@
 //! Runs that are submitted, worked on and followed.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use jurist_server::{Environment, ServerSettings, Work, run_worker};
@@ -311,6 +312,31 @@ fn a_grader_that_breaks_is_no_score_and_can_be_tried_again() {
         assert_eq!(head["n_results"], 1);
         assert_eq!(head["n_fail"], 0, "{head}");
     });
+}
+
+#[test]
+fn a_case_that_is_tried_again_uses_the_output_of_one_that_has_been_decided() {
+    // The second case is not graded at first, once for each database.
+    let n_again = AtomicUsize::new(0);
+    let judge = judge(move |seen| {
+        let is_again = seen.prompt().contains("Again: It rains.");
+        match is_again && n_again.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            true => Act::Status(400, Vec::new(), r#"{"error": {"message": "odd"}}"#.to_owned()),
+            false => Act::Fit,
+        }
+    });
+    served(&judge.settings(), |place| async move {
+        place.workers(1);
+        let text = "evals:\n  - {name: first, targets: [echo], prompt: It rains., store_output_as: weather, rubric: It is wet.}\n  \
+                    - {name: second, targets: [echo], prompt: 'Again: {{ outputs.weather }}', rubric: It is wet.}\n";
+        let files = json!({ "suite.yaml": text });
+        let run = json!({ "suite": "suite.yaml", "files": files, "retry_errors": true });
+        let run = place.submit(run).await;
+        place.follow(&run, &[]).await;
+        let head = place.get(&format!("/api/v1/runs/{run}")).await;
+        assert_eq!((&head["n_pass"], &head["n_error"]), (&json!(2), &json!(0)), "{head}");
+    });
+    assert_eq!(judge.server.n_seen(), 6, "on each database the first case was graded once");
 }
 
 #[test]

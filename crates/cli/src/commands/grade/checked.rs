@@ -1,18 +1,18 @@
 //! Records before checks: in batches, on all cores, results in the order of the records.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use futures_util::StreamExt;
 use jurist_core::candidate::{RecordField, RecordFields};
-use jurist_core::check::{Check, CheckFinding, CheckSubject, EmbeddingModel};
+use jurist_core::check::{Check, CheckFinding, CheckSubject};
 use jurist_core::grade::{Outcome, VerdictStatus};
 use jurist_core::rubric::{CriterionKind, Rubric};
 use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
-use jurist_engine::embed::Embedders;
+use jurist_engine::embed::TextServices;
 use jurist_engine::judge::CHECK_TIME;
 use jurist_engine::record_file::{RawRecord, RecordFile};
 use serde_json::{Value as Json, json};
@@ -21,6 +21,7 @@ use super::check_watch::{CheckWatch, watch_checks};
 use super::judged::{JudgedRecord, finding_line};
 use super::notices::{FieldNotices, SeenFields};
 use super::recipe::{RecipeJob, RecipeJudges, is_recipe};
+use super::services::{ServiceAnswers, ServiceQuestions, asks_service};
 use super::{GradeArgs, RecordTally, own_params, record_id};
 use crate::commands::judge::command_outcome_for_decision;
 use crate::judging::JudgingArgs;
@@ -64,9 +65,9 @@ impl RecordChecks {
         }
     }
 
-    /// Whether a record may ask for embeddings; those that name their own check may ask for anything.
-    pub(super) fn is_about_meaning(&self) -> bool {
-        matches!(self, Self::Own) || self.all_checks().iter().any(|check| check.embedding_model().is_some())
+    /// Whether a record may ask a service; those that name their own check may ask for anything.
+    pub(super) fn asks_services(&self) -> bool {
+        matches!(self, Self::Own) || self.all_checks().iter().any(asks_service)
     }
 }
 
@@ -79,9 +80,9 @@ pub(super) fn grade_with_checks(args: &GradeArgs, grading: &RecordChecks) -> any
     };
     let mut stage = Stage {
         grading,
-        meanings: grading
-            .is_about_meaning()
-            .then(|| BatchEmbedder { judging: &args.judging, made: OnceCell::new() }),
+        services: grading
+            .asks_services()
+            .then(|| BatchServices { judging: &args.judging, made: OnceCell::new() }),
         judges,
         runtime: OnceCell::new(),
         notices: FieldNotices::default(),
@@ -110,7 +111,7 @@ pub(super) fn grade_with_checks(args: &GradeArgs, grading: &RecordChecks) -> any
 /// Everything that records pass on their way from a file to a line of output.
 struct Stage<'a, W: Write> {
     grading: &'a RecordChecks,
-    meanings: Option<BatchEmbedder<'a>>,
+    services: Option<BatchServices<'a>>,
     /// For records that name a recipe of their own.
     judges: Option<RecipeJudges<'a>>,
     runtime: OnceCell<tokio::runtime::Runtime>,
@@ -123,7 +124,7 @@ struct Stage<'a, W: Write> {
 
 impl<W: Write> Stage<'_, W> {
     fn grade_file(&mut self, mut file: RecordFile) -> anyhow::Result<()> {
-        let is_slow = self.meanings.is_some() && !matches!(self.grading, RecordChecks::Own);
+        let is_slow = self.services.is_some() && !matches!(self.grading, RecordChecks::Own);
         let batch = if is_slow { SMALL_BATCH } else { BATCH };
         let mut records: Vec<RawRecord> = Vec::with_capacity(BATCH);
         loop {
@@ -152,15 +153,15 @@ impl<W: Write> Stage<'_, W> {
     }
 
     fn grade_batch(&mut self, records: &[RawRecord]) -> anyhow::Result<()> {
-        let vectors = match &self.meanings {
-            Some(meanings) => meanings.of(records, self.grading)?,
-            None => Vectors::new(),
+        let answers = match &self.services {
+            Some(services) => services.ask(records, self.grading)?,
+            None => ServiceAnswers::default(),
         };
         let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (grading, notices) = (self.grading, &self.notices);
         let grade_part = |part: &[RawRecord], watch: &CheckWatch| {
             let mut seen = SeenFields::default();
-            let runner = CheckRunner { vectors: &vectors, watch: Some(watch) };
+            let runner = CheckRunner { answers: &answers, watch: Some(watch) };
             let graded: Vec<_> =
                 part.iter().map(|record| grade_record(record, grading, runner, notices, &mut seen)).collect();
             (graded, seen)
@@ -330,7 +331,7 @@ pub(super) fn grade_parsed_record(
             .unknown
             .retain(|name| keys.iter().all(|key| params.get(*key).is_none_or(|named| named != *name)));
     }
-    notices.look(&fields, seen);
+    notices.note_fields(&fields, seen);
     let id = record_id(&fields);
     if let RecordChecks::Own = grading {
         let name = own_name(&fields)?;
@@ -353,7 +354,7 @@ pub(super) fn grade_parsed_record(
 /// Runs checks in this process.
 #[derive(Clone, Copy)]
 pub(super) struct CheckRunner<'a> {
-    pub(super) vectors: &'a Vectors,
+    pub(super) answers: &'a ServiceAnswers,
     /// What stops a check that takes too long, if anything does.
     pub(super) watch: Option<&'a CheckWatch>,
 }
@@ -361,13 +362,18 @@ pub(super) struct CheckRunner<'a> {
 impl CheckRunner<'_> {
     pub(super) fn run(self, check: &Check, subject: &CheckSubject<'_>) -> CheckFinding {
         let model = check.embedding_model().cloned().unwrap_or_default();
-        let vector = |text: &str| self.vectors.get(&(model.clone(), text.to_owned())).cloned();
+        let vector = |text: &str| self.answers.embedding(&model, text);
+        let moderation = match self.answers.moderation(check, subject).transpose() {
+            Ok(report) => report,
+            Err(why) => return CheckFinding::from_failure(why),
+        };
+        let run = |stop: Option<&AtomicBool>| {
+            let subject = CheckSubject { stop, moderation, ..subject.clone() };
+            check.run_with(&subject, &vector)
+        };
         match self.watch {
-            Some(watch) => watch.run(|stop| {
-                let subject = CheckSubject { stop: Some(stop), ..subject.clone() };
-                check.run_with(&subject, &vector)
-            }),
-            None => check.run_with(subject, &vector),
+            Some(watch) => watch.run(|stop| run(Some(stop))),
+            None => run(None),
         }
     }
 }
@@ -423,55 +429,43 @@ fn grade_by_rubric_checks(
     GradedRecordLine { line: line.to_string(), ended }
 }
 
-/// Embeddings of texts, by model and text.
-pub(super) type Vectors = HashMap<(EmbeddingModel, String), Vec<f32>>;
-
-/// Makes the embeddings that the checks of a batch ask for; nothing is set up before one does.
-struct BatchEmbedder<'a> {
+/// Asks services what the checks of a batch ask of them; nothing is set up before one does.
+struct BatchServices<'a> {
     judging: &'a JudgingArgs,
-    made: OnceCell<(Arc<Embedders>, tokio::runtime::Runtime)>,
+    made: OnceCell<(Arc<TextServices>, tokio::runtime::Runtime)>,
 }
 
-impl BatchEmbedder<'_> {
-    fn ensure_embedders(&self) -> anyhow::Result<&(Arc<Embedders>, tokio::runtime::Runtime)> {
+impl BatchServices<'_> {
+    fn ensure_services(&self) -> anyhow::Result<&(Arc<TextServices>, tokio::runtime::Runtime)> {
         if self.made.get().is_none() {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let embedders = self.judging.embedders(&self.judging.resolver(&load_current_settings()?)?);
-            let _ = self.made.set((embedders, runtime));
+            let services = self.judging.text_services(&self.judging.resolver(&load_current_settings()?)?);
+            let _ = self.made.set((services, runtime));
         }
         self.made.get().context("what was just set is there")
     }
 
-    fn of(&self, records: &[RawRecord], grading: &RecordChecks) -> anyhow::Result<Vectors> {
-        let mut texts: BTreeMap<EmbeddingModel, BTreeSet<String>> = BTreeMap::new();
-        let mut add = |check: &Check, subject: &CheckSubject<'_>| {
-            if let Some(model) = check.embedding_model() {
-                texts.entry(model.clone()).or_default().extend(check.texts(subject));
-            }
-        };
+    fn ask(&self, records: &[RawRecord], grading: &RecordChecks) -> anyhow::Result<ServiceAnswers> {
+        let mut questions = ServiceQuestions::default();
         // Most records that name their own check name another one.
-        let may_ask = |raw: &&RawRecord| !matches!(grading, RecordChecks::Own) || raw.mentions("similar");
+        let may_ask = |raw: &&RawRecord| {
+            !matches!(grading, RecordChecks::Own) || raw.mentions("similar") || raw.mentions("moderation")
+        };
         for raw in records.iter().filter(may_ask) {
             let Ok(record) = raw.parse() else { continue };
             let fields = RecordFields::read(&record);
             let Ok(subject) = CheckSubject::from_fields(&fields) else { continue };
-            match grading {
-                RecordChecks::One(check) => add(check, &subject),
-                RecordChecks::Rubric(_, checks) => checks.iter().for_each(|check| add(check, &subject)),
-                RecordChecks::Own => {
-                    if let Ok(check) = own_name(&fields).and_then(|name| own_check(name, &record)) {
-                        add(&check, &subject);
-                    }
-                }
+            grading.all_checks().iter().for_each(|check| questions.add(check, &subject));
+            if let RecordChecks::Own = grading
+                && let Ok(check) = own_name(&fields).and_then(|name| own_check(name, &record))
+            {
+                questions.add(&check, &subject);
             }
         }
-        let mut vectors = Vectors::new();
-        for (model, texts) in texts {
-            let texts: Vec<String> = texts.into_iter().collect();
-            let (embedders, runtime) = self.ensure_embedders()?;
-            let made = runtime.block_on(embedders.embed_texts(&model, &texts))?;
-            vectors.extend(texts.into_iter().zip(made).map(|(text, values)| ((model.clone(), text), values)));
+        if questions.is_empty() {
+            return Ok(ServiceAnswers::default());
         }
-        Ok(vectors)
+        let (services, runtime) = self.ensure_services()?;
+        Ok(runtime.block_on(questions.ask(services))?)
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn grade_with_external_check(
         match result {
             Ok(DecidedRecord { record, line }) => {
                 let mut seen = SeenFields::default();
-                notices.look(&RecordFields::read(&record), &mut seen);
+                notices.note_fields(&RecordFields::read(&record), &mut seen);
                 notices.say(seen);
                 tally.graded += 1;
                 tally.incomplete += usize::from(line.get("failure").is_some());

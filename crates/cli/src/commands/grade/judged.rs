@@ -107,7 +107,7 @@ pub(super) async fn grade_with_judges(
         match done {
             Ok(judged) => {
                 let mut seen = SeenFields::default();
-                notices.look(&RecordFields::read(&judged.record), &mut seen);
+                notices.note_fields(&RecordFields::read(&judged.record), &mut seen);
                 notices.say(seen);
                 let decision = &judged.decision;
                 let status = command_outcome_for_decision(decision, no_defer);

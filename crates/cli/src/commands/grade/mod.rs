@@ -4,6 +4,7 @@ mod external;
 mod judged;
 mod notices;
 mod recipe;
+mod services;
 pub(crate) mod record_grader;
 
 use std::path::PathBuf;
@@ -98,6 +99,7 @@ pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
             if needs_judges(&chosen.rubric) {
                 return wait_for(judged::grade_with_judges(args, &chosen, LineShape::Verdict));
             }
+            args.judging.permit_embedding_servers(&chosen)?;
             RecordChecks::of(&chosen.rubric)?
         }
         (None, None) => RecordChecks::Own,

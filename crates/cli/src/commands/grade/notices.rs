@@ -42,7 +42,7 @@ impl FieldNotices {
     }
 
     /// Adds what is new in a record to `seen`.
-    pub(super) fn look(&self, fields: &RecordFields<'_>, seen: &mut SeenFields) {
+    pub(super) fn note_fields(&self, fields: &RecordFields<'_>, seen: &mut SeenFields) {
         for name in &fields.unknown {
             let is_known =
                 [&self.used, &self.said.unused, &seen.unused].iter().any(|names| names.contains(*name));

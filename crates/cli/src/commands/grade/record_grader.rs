@@ -1,29 +1,28 @@
 //! Grades records that another program holds in memory, by the steps of `jurist grade`; prints nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use clap::Parser;
 use jurist_core::candidate::RecordFields;
-use jurist_core::check::{Check, CheckSubject, CompiledCheck, EmbeddingModel, ExternalCheck};
+use jurist_core::check::{Check, CheckSubject, CompiledCheck, ExternalCheck};
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::suite::{Judge, Jury};
 use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, SharedBudget};
-use jurist_engine::embed::Embedders;
+use jurist_engine::embed::TextServices;
 use jurist_engine::judge::{CheckPrograms, permit_check};
 use jurist_engine::load::SuiteFiles;
 use jurist_engine::model::LanguageModel;
 use jurist_engine::model::resolve::Resolver;
 use serde_json::{Value as Json, json};
 
-use super::checked::{
-    CheckRunner, RecordChecks, RecordGrading, Vectors, build_check_line, grade_parsed_record,
-};
+use super::checked::{CheckRunner, RecordChecks, RecordGrading, build_check_line, grade_parsed_record};
 use super::external::{CASE_FIELDS, decide_external_record};
 use super::judged::{JudgedRecord, JudgingContext, LineShape, finding_line};
 use super::notices::{FieldNotices, SeenFields};
 use super::recipe::{ensure_judge, is_recipe, recipe_rubric};
+use super::services::{ServiceAnswers, ServiceQuestions};
 use super::{NO_COMPARISON, needs_judges, record_id};
 use crate::commands::judge::decision_line;
 use crate::judging::JudgingArgs;
@@ -152,7 +151,7 @@ pub struct RecordGrader {
 }
 
 enum RecordGradingMethod {
-    Checks { checks: RecordChecks, embedders: Option<Arc<Embedders>> },
+    Checks { checks: RecordChecks, text_services: Option<Arc<TextServices>> },
     Judges { context: JudgingContext, shape: LineShape },
     External { check: Box<ExternalCheck>, programs: Arc<CheckPrograms> },
 }
@@ -187,6 +186,7 @@ impl RecordGrader {
         if needs_judges(&chosen.rubric) {
             return Self::with_judges(chosen, flags, overrides, LineShape::Verdict).await;
         }
+        flags.judging.permit_embedding_servers(chosen)?;
         let checks = RecordChecks::of(&chosen.rubric)?;
         Self::with_checks(checks, flags)
     }
@@ -226,13 +226,13 @@ impl RecordGrader {
     }
 
     fn with_checks(checks: RecordChecks, flags: &GradingFlags) -> anyhow::Result<Self> {
-        let embedders = if checks.is_about_meaning() {
+        let text_services = if checks.asks_services() {
             let resolver = flags.judging.resolver(&load_current_settings()?)?;
-            Some(flags.judging.embedders(&resolver))
+            Some(flags.judging.text_services(&resolver))
         } else {
             None
         };
-        Ok(Self::new(RecordGradingMethod::Checks { checks, embedders }, FieldNotices::default()))
+        Ok(Self::new(RecordGradingMethod::Checks { checks, text_services }, FieldNotices::default()))
     }
 
     async fn with_judges(
@@ -259,18 +259,18 @@ impl RecordGrader {
 
     /// Whether a record is graded without waiting for anything.
     pub fn is_immediate(&self) -> bool {
-        matches!(self.method, RecordGradingMethod::Checks { embedders: None, .. })
+        matches!(self.method, RecordGradingMethod::Checks { text_services: None, .. })
     }
 
     /// The line of JSON that `jurist grade` prints about a record; `place` names it where it has no id.
     pub async fn grade(&self, place: &str, record: Json) -> Result<String, String> {
         match &self.method {
-            RecordGradingMethod::Checks { checks, embedders } => {
-                let vectors = match embedders {
-                    Some(embedders) => embed_record(checks, &record, embedders).await?,
-                    None => Vectors::new(),
+            RecordGradingMethod::Checks { checks, text_services } => {
+                let answers = match text_services {
+                    Some(text_services) => ask_services(checks, &record, text_services).await?,
+                    None => ServiceAnswers::default(),
                 };
-                self.check_record(place, record, checks, &vectors)
+                self.check_record(place, record, checks, &answers)
             }
             RecordGradingMethod::Judges { context, shape } => {
                 let judged = context.judge_parsed(place, record).await?;
@@ -293,7 +293,7 @@ impl RecordGrader {
     pub fn grade_at_once(&self, place: &str, record: Json) -> Result<String, String> {
         match &self.method {
             RecordGradingMethod::Checks { checks, .. } => {
-                self.check_record(place, record, checks, &Vectors::new())
+                self.check_record(place, record, checks, &ServiceAnswers::default())
             }
             _ => Err("a judge or a program decides about this record".to_owned()),
         }
@@ -304,12 +304,12 @@ impl RecordGrader {
         place: &str,
         record: Json,
         checks: &RecordChecks,
-        vectors: &Vectors,
+        answers: &ServiceAnswers,
     ) -> Result<String, String> {
         let mut seen = SeenFields::default();
         let graded = {
             let notices = self.notices.read().unwrap_or_else(PoisonError::into_inner);
-            let runner = CheckRunner { vectors, watch: None };
+            let runner = CheckRunner { answers, watch: None };
             grade_parsed_record(place, record, checks, runner, &notices, &mut seen)?
         };
         self.keep_notices(seen);
@@ -321,7 +321,7 @@ impl RecordGrader {
 
     fn note_fields(&self, fields: &RecordFields<'_>) {
         let mut seen = SeenFields::default();
-        self.notices.read().unwrap_or_else(PoisonError::into_inner).look(fields, &mut seen);
+        self.notices.read().unwrap_or_else(PoisonError::into_inner).note_fields(fields, &mut seen);
         self.keep_notices(seen);
     }
 
@@ -382,31 +382,22 @@ pub fn run_embedding_check(
         return Err(format!("the embeddings of {} texts are {} in number", texts.len(), made.len()));
     }
     let model = check.embedding_model().cloned().unwrap_or_default();
-    let vectors = texts.into_iter().zip(made).map(|(text, values)| ((model.clone(), text), values)).collect();
-    let runner = CheckRunner { vectors: &vectors, watch: None };
+    let mut answers = ServiceAnswers::default();
+    answers.add_embeddings(&model, texts, made);
+    let runner = CheckRunner { answers: &answers, watch: None };
     Ok(build_check_line(&record_id(&fields), None, &runner.run(&check, &subject)).line)
 }
 
-async fn embed_record(
+async fn ask_services(
     checks: &RecordChecks,
     record: &Json,
-    embedders: &Embedders,
-) -> Result<Vectors, String> {
+    services: &TextServices,
+) -> Result<ServiceAnswers, String> {
     let fields = RecordFields::read(record);
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
-    let mut texts: BTreeMap<EmbeddingModel, BTreeSet<String>> = BTreeMap::new();
-    for check in checks.all_checks() {
-        if let Some(model) = check.embedding_model() {
-            texts.entry(model.clone()).or_default().extend(check.texts(&subject));
-        }
-    }
-    let mut vectors = Vectors::new();
-    for (model, texts) in texts {
-        let texts: Vec<String> = texts.into_iter().collect();
-        let made = embedders.embed_texts(&model, &texts).await.map_err(|error| error.to_string())?;
-        vectors.extend(texts.into_iter().zip(made).map(|(text, values)| ((model.clone(), text), values)));
-    }
-    Ok(vectors)
+    let mut questions = ServiceQuestions::default();
+    checks.all_checks().iter().for_each(|check| questions.add(check, &subject));
+    questions.ask(services).await.map_err(|error| error.to_string())
 }
 
 /// What judges said as a check would say it, with the grades that it rests on.

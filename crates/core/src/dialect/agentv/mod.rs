@@ -35,7 +35,7 @@ use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, OUTPUT_PREFIX, Suite};
+use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, OUTPUT_PREFIX, Suite, without_filter};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
@@ -376,14 +376,16 @@ fn read_agentv_case(
         .map(|values| values.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     let own_workspace = AgentvWorkspace::read(&fields, rules);
     // Everybody else gets them filled in.
-    let runs_script = |agentv_target: &AgentvTarget| {
-        (rules == TestRules::Promptfoo && agentv_target.target.is_program())
-            || agentv_target.target.config.contains_key(TRANSFORM)
+    let needs_variables = |agentv_target: &AgentvTarget| {
+        let target = &agentv_target.target;
+        (rules == TestRules::Promptfoo && target.is_program())
+            || target.is_request()
+            || target.config.contains_key(TRANSFORM)
     };
     if options.transform.is_some()
         || context_transform.is_some()
         || rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some())
-        || targets.iter().any(runs_script)
+        || targets.iter().any(needs_variables)
     {
         candidate.vars = fields.json_map("vars");
     }
@@ -539,6 +541,12 @@ fn split_by_prompts(
         // The name of a case is known before there are outputs.
         settle_names(&mut name, &BTreeSet::new());
         case.name = name;
+        for target in &mut case.targets {
+            let Ok(()) = target.try_for_each_request_text(&mut |text: &mut String| {
+                *text = link_request_outputs(text, &defaults.stored_outputs);
+                Ok::<(), Infallible>(())
+            });
+        }
         case
     });
     cases.collect()
@@ -565,6 +573,15 @@ fn settle_names(text: &mut String, outputs: &BTreeSet<String>) {
             outputs.contains(name).then(|| format!("{{{{ {OUTPUT_PREFIX}{name} }}}}"))
         });
     }
+}
+
+/// The names of stored outputs in a request as a suite writes them.
+fn link_request_outputs(text: &str, outputs: &BTreeSet<String>) -> String {
+    template::replace(text, |placeholder| {
+        let placeholder = placeholder.strip_prefix("vars.").unwrap_or(placeholder);
+        let is_output = outputs.contains(without_filter(placeholder));
+        is_output.then(|| format!("{{{{ {OUTPUT_PREFIX}{placeholder} }}}}"))
+    })
 }
 
 /// The same for texts of criteria; returns an output that a check looks for, which is made before a run.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{Case, OUTPUT_PREFIX, Unfilled, is_name};
+use crate::suite::{Case, CaseTarget, OUTPUT_PREFIX, Unfilled, is_name, without_filter};
 use crate::template;
 
 /// Every `{{ row.field }}` of an eval must be a field of every row, and nothing else stands between braces.
@@ -27,7 +27,12 @@ pub(super) fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case)
         }
     });
     let judged: BTreeSet<&str> = elsewhere.iter().map(|(name, _)| name.as_str()).collect();
-    for (name, span) in unfilled.iter().filter(|(name, _)| !judged.contains(name.as_str())) {
+    let requested: BTreeSet<String> = case.targets.iter().flat_map(CaseTarget::used_outputs).collect();
+    let is_requested = |name: &str| {
+        without_filter(name).strip_prefix(OUTPUT_PREFIX).is_some_and(|output| requested.contains(output))
+    };
+    unfilled.retain(|(name, _)| !judged.contains(name.as_str()) && !is_requested(name));
+    for (name, span) in &unfilled {
         let message = format!("`{{{{ {name} }}}}` stays as it is here");
         let what = if name.starts_with(OUTPUT_PREFIX) { "stored outputs" } else { "rows" };
         let note = format!("{what} fill in what is graded, and what a judge is asked");
