@@ -248,6 +248,22 @@ pub const VENDORS: &[Vendor] = &[
         ..BASE
     },
     Vendor {
+        name: "cohere",
+        base_url: "https://api.cohere.ai/compatibility/v1",
+        keys: &["COHERE_API_KEY", "CO_API_KEY"],
+        prefixes: &["command-a", "command-r"],
+        ..BASE
+    },
+    Vendor {
+        name: "perplexity",
+        base_url: "https://api.perplexity.ai",
+        keys: &["PERPLEXITY_API_KEY"],
+        prefixes: &["sonar"],
+        // It refuses an object without a schema, and has no tools.
+        shapes: &[StructuredOutput::Schema, StructuredOutput::Asked],
+        ..BASE
+    },
+    Vendor {
         name: "litellm",
         base_url: "http://localhost:4000/v1",
         base_url_variables: &["LITELLM_PROXY_API_BASE"],
