@@ -21,7 +21,7 @@ use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
 use jurist_core::score::{NotComparable, QuestionAnswer, QuoteStatus, compute_verdict};
 use jurist_core::suite::{CaseTarget, case_variables};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use tokio::task::JoinSet;
 
 use crate::agent::{Agents, TrialIdentity};
@@ -618,9 +618,11 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
         let (measurements, guardrails) = (produced.measurements, produced.guardrails);
         let mut metadata = case.metadata;
         metadata.extend(produced.metadata);
-        let case_data = build_case_data(job, &candidate, metadata);
+        let provider = case.targets.first().map(|target| json!({ "id": target.id, "label": target.label }));
+        let case_data = build_case_data(job, &candidate, (metadata, provider));
         let (row, input) = (job.unit.cell.row(), JudgeInput::new(&candidate, produced.trace));
-        let material = JudgeInput { measurements, guardrails, case_data, row, ..input };
+        let raw_output = produced.value;
+        let material = JudgeInput { measurements, guardrails, case_data, row, raw_output, ..input };
         return Ok(LoadedJudgeInput { material, spend: produced.spend });
     }
     let broken = ExplainedOutcome::from_crash;
@@ -635,19 +637,23 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
             Some(read_trace(&text, None).map_err(|error| broken(format!("`{path}`: {error}")))?.1)
         }
     };
-    let case_data = build_case_data(job, &case.candidate, case.metadata);
+    let case_data = build_case_data(job, &case.candidate, (case.metadata, None));
     let row = job.unit.cell.row();
     let material = JudgeInput { case_data, row, ..JudgeInput::new(&case.candidate, trace) };
     Ok(LoadedJudgeInput { material, spend: Spend::default() })
 }
 
 /// The data of a case that external checks get; empty if the rubric has none.
-fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String, Json>) -> CaseData {
+fn build_case_data(
+    job: &GradingJob,
+    candidate: &Candidate,
+    (metadata, provider): (Map<String, Json>, Option<Json>),
+) -> CaseData {
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();
     }
     let row = job.unit.cell.row().unwrap_or_default();
-    CaseData { vars: case_variables(row, candidate.vars.clone()), metadata }
+    CaseData { vars: case_variables(row, candidate.vars.clone()), metadata, provider }
 }
 
 /// The result of a unit that could not be graded because of an error outside of the candidate.

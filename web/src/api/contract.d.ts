@@ -40,6 +40,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description Target that answered, with `id` and `label`; absent if the answer was recorded. */
+            provider?: unknown;
             /** @description Variables of the case, and the fields of its data row. */
             vars?: {
                 [key: string]: unknown;

@@ -264,5 +264,5 @@ fn case_data_for(rubric: &Rubric, result: &CaseResult, named: Option<&Case>) -> 
     let vars = named.map(|case| case.candidate.vars.clone()).unwrap_or_default();
     let mut metadata: Map<String, Json> = result.metadata.clone().into_iter().collect();
     metadata.extend(named.map(|case| case.metadata.clone()).unwrap_or_default());
-    CaseData { vars: case_variables(row.clone().unwrap_or_default(), vars), metadata }
+    CaseData { vars: case_variables(row.clone().unwrap_or_default(), vars), metadata, provider: None }
 }

@@ -81,11 +81,14 @@ pub struct CaseData {
     /// Metadata of the case, as the file has them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+    /// Target that answered, with `id` and `label`; absent if the answer was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Value>,
 }
 
 impl CaseData {
     pub fn is_empty(&self) -> bool {
-        self.vars.is_empty() && self.metadata.is_empty()
+        self.vars.is_empty() && self.metadata.is_empty() && self.provider.is_none()
     }
 }
 

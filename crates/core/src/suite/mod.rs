@@ -6,6 +6,7 @@ mod case_instance;
 mod data_rows;
 mod judge_settings;
 mod monitor;
+mod provider_kinds;
 mod row_template;
 mod schedule;
 mod show_condition;
@@ -28,6 +29,7 @@ pub use case_instance::{CaseInstance, NamedInstance};
 pub use data_rows::{CompactRow, Data, DataRow, RowFile, RowStorage};
 pub use judge_settings::{Aggregate, Calls, Escalate, Judge, Jury, TieBreak};
 pub use monitor::{AgentOverride, AlertLimits, Expensive, Monitor, MonitorBudget, MonitorFilter, Pacing};
+pub use provider_kinds::find_unspoken_kind;
 pub use row_template::{
     EnvironmentVariable, MAX_FILLED_BYTES, Unfilled, UnknownFilter, fill, fill_for_reader, find_row_field,
     is_name, named_row_fields, require_row_fields,
@@ -246,6 +248,14 @@ impl CaseTarget {
     /// Whether it is a program or a file of code that answers a prompt in the way of promptfoo's providers.
     pub fn is_program(&self) -> bool {
         ["exec:", "file:", "python:"].iter().any(|kind| self.id.starts_with(kind))
+    }
+
+    /// Whether it takes a prompt as one text, and is no model.
+    pub fn takes_prompt_text(&self) -> bool {
+        let kinds = ["http:", "https:"];
+        self.is_program()
+            || ["echo", "http", "https"].contains(&self.id.as_str())
+            || kinds.iter().any(|kind| self.id.starts_with(kind))
     }
 
     /// Whether it gets a conversation as the JSON text of its messages, and not as their texts alone.

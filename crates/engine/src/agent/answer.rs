@@ -66,10 +66,10 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         (None, _) => None,
     };
     let is_conversation = run.is_none() && trace.is_some();
-    let response = match output {
-        Some(Json::String(text)) => Some(text.clone()),
-        Some(other) if !is_conversation => Some(other.to_string()),
-        _ => trace.as_ref().and_then(Trace::answer).map(str::to_owned),
+    let (response, value) = match output {
+        Some(Json::String(text)) => (Some(text.clone()), None),
+        Some(other) if !is_conversation => (Some(other.to_string()), Some(other.clone())),
+        _ => (trace.as_ref().and_then(Trace::answer).map(str::to_owned), None),
     };
     if let Some(trace) = &mut trace {
         trace.usage = measurements.usage.unwrap_or(trace.usage);
@@ -86,6 +86,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     };
     Ok(AgentOutput {
         response,
+        value,
         trace,
         diff: read_diff(&said)?,
         spend,

@@ -251,7 +251,8 @@ fn find_answer(text: &str, path: &str) -> Result<AgentOutput, AgentRunError> {
     let body = serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
     let found = find_response_value(&body, path)
         .ok_or_else(|| AgentRunError::unavailable(format!("the answer has nothing at `{path}`")))?;
-    Ok(AgentOutput { response: Some(text_of(found)), ..AgentOutput::default() })
+    let value = (!found.is_string()).then(|| found.clone());
+    Ok(AgentOutput { response: Some(text_of(found)), value, ..AgentOutput::default() })
 }
 
 impl RequestValues<'_> {
@@ -438,8 +439,10 @@ fn fill_body_template(body: &Json, values: RequestValues<'_>) -> Result<Json, Ag
         Json::String(text) => {
             let text = with_environment(text)?;
             // A variable that is not text stays what it is, if nothing stands beside it.
-            match lone_placeholder(&text).and_then(|name| values.find(name)) {
-                Some(value) => value,
+            match lone_placeholder(&text).and_then(|name| Some((name, values.find(name)?))) {
+                // A conversation is the list of its messages where it stands alone.
+                Some(("prompt", value)) => read_messages(values.prompt).unwrap_or(value),
+                Some((_, value)) => value,
                 None => Json::String(values.fill(&text)),
             }
         }
@@ -453,6 +456,14 @@ fn fill_body_template(body: &Json, values: RequestValues<'_>) -> Result<Json, Ag
         ),
         other => other.clone(),
     })
+}
+
+/// The messages of a prompt that is a JSON list of them.
+fn read_messages(prompt: &str) -> Option<Json> {
+    let is_list = prompt.trim_start().starts_with('[');
+    let messages: Vec<Json> = is_list.then(|| serde_json::from_str(prompt).ok())??;
+    let is_message = |message: &Json| message["role"].is_string() && message.get("content").is_some();
+    (!messages.is_empty() && messages.iter().all(is_message)).then_some(Json::Array(messages))
 }
 
 /// The name in a text that is one placeholder and nothing else.
@@ -501,6 +512,9 @@ mod tests {
         assert_eq!(fill_body_template(&body, values).unwrap(), filled);
         let text = read_body(&Json::from(r#"{"k": "{{k}}"}"#));
         assert_eq!(fill_body_template(&text, values).unwrap(), json!({ "k": "a \"b\"&c" }));
+        let chat = RequestValues { prompt: r#"[{"role": "user", "content": "Why?"}]"#, vars: &vars };
+        let filled = json!({ "messages": [{ "role": "user", "content": "Why?" }] });
+        assert_eq!(fill_body_template(&json!({ "messages": "{{prompt}}" }), chat).unwrap(), filled);
         let raw = Json::from(r#"{"q": {{ prompt | dump }}, "k": {{ k | tojson }}}"#);
         let raw = fill_body_template(&read_body(&raw), values).unwrap();
         let raw: Json = serde_json::from_str(raw.as_str().unwrap()).unwrap();

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use jurist_core::candidate::{
     Candidate, GuardrailReport, Measurements, StepRole, ToolCall, Trace, TraceStep, Usage,
 };
+use jurist_core::check::read_call_list;
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
@@ -60,6 +61,8 @@ pub struct Agents {
 #[derive(Debug, Default)]
 pub struct AgentOutput {
     pub response: Option<String>,
+    /// The response as the value that a program or code returned, if it is no text.
+    pub value: Option<serde_json::Value>,
     pub trace: Option<Trace>,
     pub diff: Option<String>,
     /// What was paid for it now; replies from the cache cost nothing.
@@ -73,6 +76,16 @@ pub struct AgentOutput {
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// Keys of its answer that say nothing here.
     pub unknown_keys: Vec<String>,
+}
+
+impl AgentOutput {
+    /// Answers with this value: a text, or JSON, whose text is written without spaces as JavaScript writes it.
+    fn set_value(&mut self, value: serde_json::Value) {
+        match value {
+            serde_json::Value::String(text) => (self.response, self.value) = (Some(text), None),
+            other => (self.response, self.value) = (Some(other.to_string()), Some(other)),
+        }
+    }
 }
 
 /// Why there is nothing to grade. None of it is the candidate's fault.
@@ -231,8 +244,10 @@ impl Agents {
         if !transforms.is_empty()
             && let Some(response) = produced.response.take()
         {
-            let changed = self.transform_response(&transforms, &case.candidate, response).await?;
-            produced.response = Some(changed);
+            let output = produced.value.take().or_else(|| read_call_list(&response));
+            let output = output.unwrap_or(serde_json::Value::String(response));
+            let changed = self.transform_response(&transforms, &case.candidate, output).await?;
+            produced.set_value(changed);
         }
         if let Some(code) = &case.agent.context_transform {
             produced.context = self.extract_context(code, &case.candidate, &produced).await?;
@@ -423,7 +438,7 @@ impl Agents {
         match &prepared.means {
             PreparedTarget::Echo => {
                 measure_run(async {
-                    Ok(AgentOutput { response: Some(prompt_text(&case.candidate)), ..AgentOutput::default() })
+                    Ok(AgentOutput { response: Some(program_prompt(case)), ..AgentOutput::default() })
                 })
                 .await
             }
@@ -438,7 +453,7 @@ impl Agents {
                 measure_run(command.run((&prompt, vars), which, here, &self.project.folder)).await
             }
             PreparedTarget::Http(request) => {
-                let prompt = prompt_text(&case.candidate);
+                let prompt = program_prompt(case);
                 let values = RequestValues { prompt: &prompt, vars: &case.candidate.vars };
                 measure_run(self.ask_address(request, values)).await
             }

@@ -2,11 +2,11 @@
 
 use jurist_core::candidate::ToolCall;
 use jurist_core::dialect::MCP_TOOL;
-use jurist_core::suite::{CaseTarget, Judge};
+use jurist_core::suite::{CaseTarget, Judge, find_unspoken_kind};
 
 use super::http::HttpTarget;
 use super::process::AgentCommand;
-use crate::model::names::{canonical_model_name, canonical_vendor_name, find_unspoken_kind};
+use crate::model::names::{canonical_model_name, canonical_vendor_name};
 
 /// Something that answers a prompt.
 pub(super) enum Runner {

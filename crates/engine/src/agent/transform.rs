@@ -60,19 +60,17 @@ impl Agents {
         &self,
         transforms: &[&str],
         candidate: &Candidate,
-        response: String,
-    ) -> Result<String, AgentRunError> {
-        // Code that reads fields gets them where the answer is JSON, as it does from promptfoo's providers.
-        let mut output = read_call_list(&response).unwrap_or(Json::String(response));
+        mut output: Json,
+    ) -> Result<Json, AgentRunError> {
         for code in transforms {
             let context = json!({ "vars": candidate.vars, "prompt": { "raw": candidate.input } });
             output = self.run_transform(code, vec![output, context]).await?;
+            if output.is_null() {
+                let detail = "the transform of its answer returned nothing";
+                return Err(AgentRunError::Failed(Failure::Crashed, detail.to_owned()));
+            }
         }
-        Ok(match output {
-            Json::String(text) => text,
-            Json::Null => String::new(),
-            other => other.to_string(),
-        })
+        Ok(output)
     }
 
     /// The documents that the code of a case finds in an answer and its metadata.
@@ -83,7 +81,8 @@ impl Agents {
         produced: &AgentOutput,
     ) -> Result<Vec<String>, AgentRunError> {
         let response = produced.response.clone().unwrap_or_default();
-        let output = read_call_list(&response).unwrap_or(Json::String(response));
+        let output = produced.value.clone().or_else(|| read_call_list(&response));
+        let output = output.unwrap_or(Json::String(response));
         let context = json!({
             "vars": candidate.vars,
             "prompt": { "raw": candidate.input },
@@ -134,7 +133,13 @@ impl Agents {
         match self.run_transform(&wrap_response_code(code), arguments).await? {
             Json::String(text) => Ok(AgentOutput { response: Some(text), ..AgentOutput::default() }),
             Json::Null => Err(AgentRunError::unavailable("`transformResponse` found no answer")),
-            other => read_answer(&other.to_string()),
+            other => {
+                let text = other.to_string();
+                let produced = read_answer(&text)?;
+                // An object without an answer in it is the answer.
+                let is_answer = produced.response.as_ref() == Some(&text);
+                Ok(if is_answer { AgentOutput { value: Some(other), ..produced } } else { produced })
+            }
         }
     }
 

@@ -10,6 +10,11 @@ const request = JSON.parse(Buffer.concat(chunks).toString("utf8"));
 const answer = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 const { output, context } = request;
+if (context.provider) {
+  // promptfoo's providers say their id by a function.
+  const { id } = context.provider;
+  context.provider.id = () => id;
+}
 
 async function fromFile(path, name) {
   const module = await import(pathToFileURL(resolve(path)).href);

@@ -189,6 +189,7 @@ impl JudgeSession<'_> {
             case: self.case.candidate,
             material: self.case.material,
             criteria: self.description.as_deref(),
+            rubric: Some(self.case.rubric),
             scores: None,
         }
     }

@@ -11,47 +11,6 @@ const OTHER_NAMES: [(&str, &str); 7] = [
     ("claude", "anthropic"),
 ];
 
-/// Kinds of providers of promptfoo that are no chat models, each with what it is.
-const UNSPOKEN: [(&str, &str); 16] = [
-    ("image", "a model that makes images"),
-    ("video", "a model that makes videos"),
-    ("realtime", "a realtime session"),
-    ("live", "a realtime session"),
-    ("speech", "a model of speech"),
-    ("tts", "a model of speech"),
-    ("transcription", "a model of speech"),
-    ("audio", "a model of speech"),
-    ("assistant", "an assistant that its vendor keeps"),
-    ("agents", "an agent kit"),
-    ("agent", "an agent kit"),
-    ("chatkit", "an agent kit"),
-    ("codex-sdk", "an agent kit"),
-    ("codex-app-server", "an agent kit"),
-    ("claude-agent-sdk", "an agent kit"),
-    ("foundry-agent", "an agent kit"),
-];
-
-/// Agent kits that AgentV and promptfoo start themselves.
-const KITS: [&str; 11] = [
-    "copilot-cli",
-    "copilot-sdk",
-    "claude-cli",
-    "claude-sdk",
-    "codex",
-    "codex-cli",
-    "pi-cli",
-    "pi-coding-agent",
-    "vscode",
-    "replay",
-    "browser",
-];
-
-/// What a provider is that is no chat model, by the word after its vendor.
-pub(crate) fn find_unspoken_kind(id: &str) -> Option<&'static str> {
-    let kind = id.split(':').nth(1).or_else(|| KITS.contains(&id).then_some("agent"))?;
-    UNSPOKEN.iter().find(|(name, _)| *name == kind).map(|(_, what)| *what)
-}
-
 pub(crate) fn canonical_vendor_name(name: &str) -> &str {
     OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, vendor)| *vendor)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::{ProjectSettings, is_loopback};
-use jurist_core::suite::{FilledVariables, Judge};
+use jurist_core::suite::{FilledVariables, Judge, find_unspoken_kind};
 
 use super::command::CommandModel;
 use super::forms::FormMemory;
@@ -49,6 +49,10 @@ pub enum Unresolved {
     NoName,
     #[error("`{name}` is not a known model; {hint}")]
     Unknown { name: String, hint: String },
+    #[error(
+        "`{name}` is {what}, which cannot be asked as a chat model; name a chat model such as openai:gpt-5-mini"
+    )]
+    NoChatModel { name: String, what: &'static str },
     #[error("the address of `{0}` is unknown; set its `base_url`")]
     NoAddress(String),
     #[error("`{0}` is not an address such as http://localhost:8080/v1")]
@@ -191,6 +195,9 @@ impl Resolver {
                 None,
             ));
         };
+        if let Some(what) = find_unspoken_kind(&name) {
+            return Err(Unresolved::NoChatModel { name, what });
+        }
         let name = self.canonical_name(name);
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
         if let Some(model) = self.provided.get(&name) {

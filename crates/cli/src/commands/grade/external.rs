@@ -98,7 +98,8 @@ pub(super) async fn decide_external_record(
         return Err(fields.no_output().to_string());
     }
     material.case_data = read_case_data(&record);
-    let input = ExternalInput { case: place, material: &material, criteria: None, scores: None };
+    let input =
+        ExternalInput { case: place, material: &material, criteria: None, rubric: None, scores: None };
     let line = match programs.decide(check, &input).await {
         Ok(verdict) => {
             let finding = verdict.finding();
@@ -121,5 +122,5 @@ pub(super) async fn decide_external_record(
 pub(super) fn read_case_data(record: &Json) -> CaseData {
     let map = |key: &str| record.get(key).and_then(Json::as_object).cloned();
     let vars: Map<String, Json> = map("vars").or_else(|| map("inputs")).unwrap_or_default();
-    CaseData { vars, metadata: map("metadata").unwrap_or_default() }
+    CaseData { vars, metadata: map("metadata").unwrap_or_default(), provider: None }
 }
