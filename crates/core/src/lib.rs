@@ -5,6 +5,7 @@
 
 pub mod source;
 pub mod template;
+mod javascript_text;
 pub mod redact;
 pub mod diagnostic;
 pub mod syntax;

@@ -16,7 +16,7 @@ use jurist_core::plan::projected_calls;
 use jurist_core::redact::Redactor;
 use jurist_core::report::{ReportContext, RunBaseline, RunTally};
 use jurist_core::rubric::Rubric;
-use jurist_core::run::{NotGraded, Packed, Run, RunId, RunProvenance, RunResults};
+use jurist_core::run::{CaseResult, NotGraded, Packed, Run, RunId, RunProvenance, RunResults};
 use jurist_core::stats::comparison::{Comparison, compare_runs};
 use jurist_engine::call::ModelClient;
 use jurist_engine::execute::{
@@ -384,7 +384,7 @@ impl RunExecutionArgs {
         let mut last: Vec<String> = decision.reasons;
         if let Some(not_graded) = &not_graded {
             let hint = match ended {
-                CommandOutcome::Passed => " (--no-defer makes this an error)",
+                CommandOutcome::Passed if 0 < count_left_out(run) => " (--no-defer makes this an error)",
                 _ => "",
             };
             last.push(format!("{}{hint}", not_graded.statement));
@@ -452,6 +452,14 @@ impl RunExecutionArgs {
     }
 }
 
+/// Cases that should have been graded and were not. A test that asserts nothing is shown, and nothing of it is left out.
+fn count_left_out(run: &Run) -> usize {
+    let is_left_out = |result: &CaseResult| {
+        result.verdict.status == VerdictStatus::Deferred && !run.asserts_nothing(result)
+    };
+    run.results.iter().filter(is_left_out).count()
+}
+
 /// Gates decide about cases that failed; errors and interruptions end the command as without gates.
 fn command_outcome_for_run(
     run: &Run,
@@ -471,7 +479,7 @@ fn command_outcome_for_run(
         _ if gate == Some(CommandOutcome::Failed) => CommandOutcome::Failed,
         Some(EarlyStop::Deadline) => CommandOutcome::OverBudget,
         _ if over_budget => CommandOutcome::OverBudget,
-        _ if 0 < tally.errors || (told.no_defer && 0 < tally.deferred) => CommandOutcome::Incomplete,
+        _ if 0 < tally.errors || (told.no_defer && 0 < count_left_out(run)) => CommandOutcome::Incomplete,
         _ => gate.unwrap_or(CommandOutcome::Passed),
     }
 }

@@ -167,6 +167,7 @@ scenarios!(
     odd,
     private,
     promptfoo,
+    promptfoo_values,
     ratings,
     records,
     regrade,

@@ -459,3 +459,153 @@ fn a_script_makes_the_value_of_an_assertion_unless_it_needs_the_answer() {
     let later = load_value_of_script(&|_| ScriptAnswer::Skipped);
     assert!(later.suite.is_some(), "what is only looked at is no error");
 }
+
+/// The prompts of a promptfoo suite with one prompt, as each case has it.
+fn load_prompts(prompt: &str, test: &str) -> Vec<String> {
+    let head = PROMPTFOO_HEAD.replace("prompts: [x]", &format!("prompts: [{prompt}]"));
+    let loaded = load_text(&format!("{head}tests: [{test}]"));
+    let suite = loaded.suite.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let prompt = |case: &crate::suite::Case| match &case.candidate.input {
+        Some(input) => input.clone(),
+        None => Json::from(case.candidate.messages.clone()).to_string(),
+    };
+    suite.cases.iter().map(prompt).collect()
+}
+
+#[test]
+fn prompts_print_values_as_javascript_does() {
+    let vars =
+        "{vars: {n: 3, one: 1.0, l: [1, 2.0], o: {k: v}, b: true, z: null, big: 1e21, t: \"line\\n\"}}";
+    for (prompt, expected) in [
+        ("'{{ n }} {{ one }} {{ l }} {{ b }} {{ z }} {{ big }} {{ gone }}'", "3 1 1,2 true  1e+21 "),
+        ("'{{ o }} {{ o | dump }}'", r#"[object Object] {"k":"v"}"#),
+        ("'{{ t | upper }} {{ l | join(\"-\") }} {{ l }} {{ one }} {{ z }}{{ o.gone }}'", "LINE 1-2 1,2 1 "),
+        ("'{{ t }}.'", "line."),
+    ] {
+        assert_eq!(load_prompts(prompt, vars), [expected], "{prompt}");
+    }
+    let text = format!("{}tests: [{{vars: {{o: {{k: v}}}}}}]", PROMPTFOO_HEAD.replace("[x]", "['{{ o }}']"));
+    let loaded = load_text(&text);
+    assert!(loaded.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::BadValue));
+}
+
+#[test]
+fn only_a_list_that_begins_with_a_text_is_one_test_for_each_item() {
+    assert_eq!(load_prompts("'{{ n }}'", "{vars: {n: [1, 2]}}"), ["1,2"]);
+    assert_eq!(load_prompts("'{{ n }}'", "{vars: {n: [true, false]}}"), ["true,false"]);
+    assert_eq!(load_prompts("'{{ n }}'", "{vars: {n: [a, 2]}}"), ["a", "2"]);
+}
+
+#[test]
+fn variables_do_not_break_a_prompt_that_is_json() {
+    let vars = r#"{vars: {q: "say \"hi\"\nand \\ go", l: [1, 2]}}"#;
+    let chat = r#"'[{"role": "user", "content": "{{ q }} {{ l }}"}]'"#;
+    let messages = serde_json::json!([{ "role": "user", "content": "say \"hi\"\nand \\ go 1,2" }]);
+    assert_eq!(serde_json::from_str::<Json>(&load_prompts(chat, vars)[0]).unwrap(), messages);
+    let object = r#"'{"output": ["{{ q }}", 1]}'"#;
+    let text = "{\n  \"output\": [\n    \"say \\\"hi\\\"\\nand \\\\ go\",\n    1\n  ]\n}";
+    assert_eq!(load_prompts(object, vars), [text]);
+    // Without its variables it is no JSON, so that values stand in it as they are.
+    assert_eq!(load_prompts(r#"'{"q": {{ l }}}'"#, vars), [r#"{"q": 1,2}"#]);
+}
+
+#[test]
+fn a_function_makes_a_prompt_for_each_provider() {
+    let text = PROMPTFOO_HEAD
+        .replace("prompts: [x]", "prompts: [file://p.js, file://same.js]")
+        .replace("[echo]", "[echo, {id: echo, label: second}]");
+    let text = format!("{text}tests: [{{description: a, assert: [{{type: contains, value: x}}]}}]");
+    let read = |path: &Path| match path.to_str() {
+        Some("/s.yaml") => Ok(text.as_str().into()),
+        Some("/p.js" | "/same.js") => Ok("".into()),
+        _ => Err(ReadError::Missing),
+    };
+    let call = |call: &ScriptCall<'_>| {
+        let ScriptSource::File { path, .. } = &call.source else { panic!() };
+        let answer = if path.ends_with("same.js") {
+            "same".into()
+        } else {
+            format!("for {}", call.arguments[0]["provider"]["label"])
+        };
+        ScriptAnswer::Value(Json::from(answer))
+    };
+    let world = ProjectEnvironment {
+        root: "/".into(),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: VariableExpansion::Filled,
+        call: &call,
+    };
+    let loaded = read_suite(Path::new("/s.yaml"), None, &world);
+    let suite = loaded.suite.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+    let prompts: Vec<(String, Vec<&str>)> = suite
+        .cases
+        .iter()
+        .map(|case| {
+            (case.name.clone(), case.matrix.prompts.iter().map(|prompt| prompt.text.as_str()).collect())
+        })
+        .collect();
+    let expected = [
+        ("a [echo]".to_owned(), vec![r#"for """#, "same"]),
+        ("a [second]".to_owned(), vec![r#"for "second""#, "same"]),
+    ];
+    assert_eq!(prompts, expected);
+}
+
+#[test]
+fn the_default_provider_of_agentv_answers_where_a_suite_names_none() {
+    let targets = |keys: &str| -> Vec<String> {
+        let suite = load_text(&format!("{keys}tests: [{{id: a, input: q, assert: [x]}}]")).suite.unwrap();
+        suite.cases[0].targets.iter().map(|target| target.id.clone()).collect()
+    };
+    assert_eq!(targets("defaults: {provider: 'openai:gpt-5-mini'}\n"), ["openai:gpt-5-mini"]);
+    assert_eq!(targets("defaults: {provider: 'openai:gpt-5-mini'}\nproviders: [echo]\n"), ["echo"]);
+    assert_eq!(targets(""), Vec::<String>::new());
+}
+
+#[test]
+fn a_person_decides_a_test_whose_assertions_weigh_nothing() {
+    let criteria = |keys: &str| {
+        let text = format!(
+            "{PROMPTFOO_HEAD}tests: [{{{keys}assert: [{{type: contains, value: x, weight: 0}}, {{type: contains, value: y, weight: 0}}]}}]"
+        );
+        let loaded = load_text(&text);
+        assert_eq!(loaded.diagnostics.has_errors(), loaded.suite.is_none());
+        let suite = loaded.suite?;
+        let criteria = suite.cases[0].rubric.criteria.iter();
+        Some(criteria.map(|criterion| (criterion.id.clone(), criterion.weight)).collect::<Vec<_>>())
+    };
+    let expected = [("contains", 0.0), ("contains-2", 0.0), ("review", 1.0)];
+    assert_eq!(criteria("").unwrap(), expected.map(|(id, weight)| (id.to_owned(), weight)));
+    // With a threshold promptfoo fails it whatever the answer is.
+    assert_eq!(criteria("threshold: 0.5, "), None);
+}
+
+#[test]
+fn a_judge_that_is_no_chat_model_is_refused_where_it_is_named() {
+    for judge in ["'openai:assistant:asst_1'", "{id: 'openai:assistant:asst_1', config: {temperature: 0}}"] {
+        let text = format!(
+            "{PROMPTFOO_HEAD}defaultTest:\n  options:\n    provider: {judge}\ntests: [{{assert: [{{type: llm-rubric, value: a}}]}}]"
+        );
+        let loaded = load_text(&text);
+        let refused = loaded.diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Unsupported);
+        let diagnostic = refused.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
+        assert_eq!(
+            diagnostic.message,
+            "`openai:assistant:asst_1` cannot judge: it is an assistant that its vendor keeps"
+        );
+        assert_eq!(loaded.sources.place(diagnostic.span).line, 6);
+    }
+}
+
+#[test]
+fn settings_of_an_address_that_do_nothing_are_named() {
+    let config =
+        "{url: 'http://localhost/a', method: POST, maxRetries: 2, stateful: true, transformResponse: json.a}";
+    let text = PROMPTFOO_HEAD.replace("[echo]", &format!("[{{id: http, config: {config}}}]"));
+    let loaded = load_text(&format!("{text}tests: [{{assert: [{{type: contains, value: x}}]}}]"));
+    let ineffective = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::NoEffect);
+    let messages: Vec<&str> = ineffective.map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(messages, ["`config` of this provider: maxRetries, stateful has no effect here"]);
+}

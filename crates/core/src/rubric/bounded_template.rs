@@ -19,7 +19,10 @@ use minijinja::machinery::{
 };
 use minijinja::value::{Rest, Serde, Value, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
+use serde::Serialize as _;
 use serde_json::Value as Json;
+
+use crate::javascript_text::{MAPPING_TEXT, javascript_number_text};
 
 /// The longest prompt of an author.
 pub const MAX_PROMPT_BYTES: usize = 256 << 10;
@@ -92,12 +95,51 @@ static BUILTINS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
+/// Filters of Nunjucks that take a missing value, null and false for an empty text.
+const NUNJUCKS_TEXT_FILTERS: [&str; 14] = [
+    "capitalize",
+    "count",
+    "e",
+    "escape",
+    "first",
+    "indent",
+    "join",
+    "last",
+    "length",
+    "lower",
+    "replace",
+    "title",
+    "trim",
+    "upper",
+];
+
+/// The most spaces that `dump` indents by, as in JavaScript.
+const MAX_DUMP_INDENT: usize = 10;
+
+/// How values become text, and what a missing value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TemplateStyle {
+    /// A missing value is an error.
+    Jinja,
+    /// Values become text as in JavaScript, and a missing value is empty.
+    Nunjucks,
+}
+
 /// Renders a prompt, or says why it cannot be rendered.
 pub fn render_prompt(template: &str, values: &Json) -> Result<String, String> {
+    render_in_style(template, values, TemplateStyle::Jinja)
+}
+
+/// Renders a prompt as Nunjucks does, or says why it cannot be rendered.
+pub(crate) fn render_nunjucks_prompt(template: &str, values: &Json) -> Result<String, String> {
+    render_in_style(template, values, TemplateStyle::Nunjucks)
+}
+
+fn render_in_style(template: &str, values: &Json, style: TemplateStyle) -> Result<String, String> {
     let instructions = compile_template(template)?;
     let max_bytes = FREE_BYTES + 4 * (template.len() + count_bytes(values));
     let allowance = Arc::new(Allowance { max_bytes, left: AtomicUsize::new(max_bytes) });
-    let mut environment = bounded_environment(&allowance);
+    let mut environment = bounded_environment(&allowance, style);
     environment.set_fuel(Some(max_steps(&instructions, max_bytes) as u64));
     let (mut text, no_blocks) = (String::new(), BTreeMap::new());
     let rendered = eval(
@@ -235,21 +277,39 @@ impl Allowance {
     }
 }
 
-fn bounded_environment(allowance: &Arc<Allowance>) -> Environment<'static> {
+fn bounded_environment(allowance: &Arc<Allowance>, style: TemplateStyle) -> Environment<'static> {
     let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_undefined_behavior(match style {
+        TemplateStyle::Jinja => UndefinedBehavior::Strict,
+        TemplateStyle::Nunjucks => UndefinedBehavior::Chainable,
+    });
     let emit = Arc::clone(allowance);
     environment.set_formatter(move |out, state, value| {
         emit.spend(value_bytes(value))?;
-        escape_formatter(out, state, value)
+        match style {
+            TemplateStyle::Jinja => escape_formatter(out, state, value),
+            TemplateStyle::Nunjucks => out.write_str(&nunjucks_text(value)).map_err(Error::from),
+        }
     });
     for name in FILTERS {
         let allowance = Arc::clone(allowance);
         environment.add_filter(name, move |arguments: Rest<ValueOrKwargs>| {
-            let arguments = arguments.into_values();
+            let mut arguments = arguments.into_values();
             allowance.spend(filter_bytes(name, &arguments))?;
+            if style == TemplateStyle::Nunjucks {
+                convert_nunjucks_arguments(name, &mut arguments);
+            }
             match (name, arguments.as_slice()) {
+                ("dump", [value, ..]) if style == TemplateStyle::Nunjucks && value.is_undefined() => {
+                    Ok(Value::from(""))
+                }
+                ("dump", [value, indent, ..]) if indent.as_usize().is_some() => {
+                    dump_value_indented(value, indent.as_usize().unwrap_or(0))
+                }
                 ("dump", [value, ..]) => dump_value(value),
+                ("string", [value]) if style == TemplateStyle::Nunjucks => {
+                    Ok(Value::from(nunjucks_text(value)))
+                }
                 ("load", [value]) => load_value(value),
                 _ => BUILTINS.empty_state().apply_filter(name, &arguments),
             }
@@ -257,12 +317,23 @@ fn bounded_environment(allowance: &Arc<Allowance>) -> Environment<'static> {
     }
     let join = Arc::clone(allowance);
     environment.add_function("~", move |left: Value, right: Value| {
-        require_defined(&[&left, &right])?;
+        if style == TemplateStyle::Jinja {
+            require_defined(&[&left, &right])?;
+        }
         join.spend(value_bytes(&left).saturating_add(value_bytes(&right)))?;
-        Ok(Value::from(format!("{left}{right}")))
+        Ok(match style {
+            TemplateStyle::Jinja => Value::from(format!("{left}{right}")),
+            TemplateStyle::Nunjucks => Value::from(joined_text(&left) + &joined_text(&right)),
+        })
     });
     let sum = Arc::clone(allowance);
-    environment.add_function("+", move |left: Value, right: Value| add_values(&sum, &left, &right));
+    environment.add_function("+", move |left: Value, right: Value| match style {
+        TemplateStyle::Nunjucks if is_joined_by_plus(&left) || is_joined_by_plus(&right) => {
+            sum.spend(value_bytes(&left).saturating_add(value_bytes(&right)))?;
+            Ok(Value::from(joined_text(&left) + &joined_text(&right)))
+        }
+        _ => add_values(&sum, &left, &right),
+    });
     let cut = Arc::clone(allowance);
     environment.add_function("[:]", move |text: Value, start: Value, stop: Value, step: Value| {
         slice_text(&cut, &text, [&start, &stop, &step])
@@ -317,6 +388,67 @@ fn slice_text(allowance: &Allowance, text: &Value, [start, stop, step]: [&Value;
     Ok(Value::from(text.chars().skip(start).take(stop.saturating_sub(start)).collect::<String>()))
 }
 
+/// A value as Nunjucks prints it.
+fn nunjucks_text(value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::None => String::new(),
+        ValueKind::Bool => value.is_true().to_string(),
+        ValueKind::Number => match (value.as_i64(), f64::try_from(value.clone())) {
+            (Some(whole), _) if whole.unsigned_abs() <= 1 << 53 => whole.to_string(),
+            (_, Ok(number)) => javascript_number_text(number),
+            (_, Err(_)) => value.to_string(),
+        },
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = value.try_iter().into_iter().flatten();
+            items.map(|item| nunjucks_text(&item)).collect::<Vec<_>>().join(",")
+        }
+        ValueKind::Map => MAPPING_TEXT.to_owned(),
+        _ => value.to_string(),
+    }
+}
+
+/// A value next to `~` or `+`, where JavaScript also writes null and missing values.
+fn joined_text(value: &Value) -> String {
+    match value.kind() {
+        ValueKind::Undefined => "undefined".to_owned(),
+        ValueKind::None => "null".to_owned(),
+        _ => nunjucks_text(value),
+    }
+}
+
+/// Whether `+` joins texts if this is on one of its sides.
+fn is_joined_by_plus(value: &Value) -> bool {
+    matches!(value.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Iterable | ValueKind::Map)
+}
+
+/// Replaces values by what the filters of Nunjucks take them for.
+fn convert_nunjucks_arguments(name: &str, arguments: &mut [Value]) {
+    let Some(first) = arguments.first_mut() else { return };
+    let is_empty =
+        first.is_undefined() || first.is_none() || first.kind() == ValueKind::Bool && !first.is_true();
+    if is_empty && NUNJUCKS_TEXT_FILTERS.contains(&name) {
+        *first = Value::from("");
+    }
+    if name == "join" && first.as_str().is_none() {
+        let items = first.try_iter().into_iter().flatten();
+        *first = items.map(|item| Value::from(nunjucks_text(&item))).collect();
+    }
+}
+
+/// A value as JSON on several lines.
+fn dump_value_indented(value: &Value, indent: usize) -> Result<Value, Error> {
+    require_defined(&[value])?;
+    let spaces = " ".repeat(indent.min(MAX_DUMP_INDENT));
+    let mut text = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(spaces.as_bytes());
+    let written = value.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter));
+    written.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
+    Ok(Value::from(String::from_utf8_lossy(&text).into_owned()))
+}
+
 /// A value as JSON.
 fn dump_value(value: &Value) -> Result<Value, Error> {
     require_defined(&[value])?;
@@ -351,8 +483,8 @@ fn filter_bytes(name: &str, arguments: &[Value]) -> usize {
             Some(separator) => n_items(whole.matches(separator).count()),
             None => n_items(whole.split_whitespace().count()),
         },
-        // An escaped letter takes six.
-        ("dump", _) => given.saturating_mul(5),
+        // An escaped letter takes six; an item at the greatest depth is indented by 128 times ten spaces.
+        ("dump", _) => given.saturating_mul(if arguments.len() < 2 { 5 } else { 45 }),
         ("load", Some(whole)) => n_items(whole.matches([',', ':']).count()),
         ("join", _) => {
             let n = arguments.first().and_then(Value::len).unwrap_or(0);
@@ -512,6 +644,39 @@ mod tests {
                 "{template}: {:?}",
                 render(template)
             );
+        }
+    }
+
+    #[test]
+    fn values_are_printed_as_nunjucks_prints_them() {
+        let values = json!({
+            "t": "ab", "n": 3, "f": 1.5, "l": [1, 2.0, 3], "o": { "k": "v", "n": [1, 2] }, "b": true, "z": null,
+            "big": 1e21, "nest": [[1, 2], [3, [4]], null, true], "mix": [1, null, { "a": 1 }], "no": [],
+        });
+        for (template, expected) in [
+            (
+                "{{ n }} {{ f }} {{ l }} {{ o }} {{ b }} {{ z }} {{ big }}",
+                "3 1.5 1,2,3 [object Object] true  1e+21",
+            ),
+            (
+                "{{ nest }}|{{ mix }}|{{ no }}|{{ missing }}|{{ o.gone.deeper }}",
+                "1,2,3,4,,true|1,,[object Object]|||",
+            ),
+            (
+                "{{ l|join('-') }} {{ mix|join(' ') }} {{ l|length }} {{ f|string }} {{ f|round }}",
+                "1-2-3 1  [object Object] 3 1.5 2",
+            ),
+            ("{{ n ~ l }} {{ t ~ b }} {{ t ~ z }} {{ t ~ gone }}", "31,2,3 abtrue abnull abundefined"),
+            ("{{ n + 1 }} {{ t + n }} {{ not b }} {{ l[0] }}", "4 ab3 false 1"),
+            ("{{ o|dump }} {{ z|dump }} {{ gone|dump }}", r#"{"k":"v","n":[1,2]} null "#),
+            ("{{ o|dump(2) }}", "{\n  \"k\": \"v\",\n  \"n\": [\n    1,\n    2\n  ]\n}"),
+            (
+                "{{ z|default('x') }}|{{ gone|default('x') }}|{{ gone|upper }}|{{ z|upper }}|{{ gone|length }}",
+                "|x|||0",
+            ),
+            ("{% for i in l %}[{{ i }}]{% endfor %}{% for i in gone %}x{% endfor %}", "[1][2][3]"),
+        ] {
+            assert_eq!(render_nunjucks_prompt(template, &values).as_deref(), Ok(expected), "{template}");
         }
     }
 

@@ -19,6 +19,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use bounded_template::render_nunjucks_prompt;
 pub use bounded_template::{MAX_PROMPT_BYTES, render_prompt, undeclared_names};
 pub use faults::{RubricFault, RubricProblem};
 pub use lint::{Advice, lint};

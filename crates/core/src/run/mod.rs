@@ -78,6 +78,11 @@ impl Run {
         self.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, criterion))
     }
 
+    /// Whether the test of a case asserts nothing that decides it, so that nothing was left out.
+    pub fn asserts_nothing(&self, result: &CaseResult) -> bool {
+        self.rubrics.get(&result.rubric).is_some_and(is_unasserted)
+    }
+
     /// What an answer is worth to the score of its case: where the criterion is negative, 0 is the best answer.
     pub fn answer_worth(&self, result: &CaseResult, grade: &Grade) -> Option<f64> {
         let unit = grade.outcome.unit()?;
@@ -97,6 +102,17 @@ impl Run {
 }
 
 /// Looks for a criterion in a canonical rubric and the groups in it.
+/// The question about a test that asserts nothing, which a person answers.
+pub const UNASSERTED_QUESTION: &str =
+    "Is this the answer that was wanted? The test asserts nothing, so a person decides.";
+
+fn is_unasserted(rubric: &serde_json::Value) -> bool {
+    let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
+    let mut deciding = criteria.filter(|criterion| criterion["weight"].as_f64() != Some(0.0));
+    deciding.next().is_some_and(|criterion| criterion["description"] == UNASSERTED_QUESTION)
+        && deciding.next().is_none()
+}
+
 fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
     let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
     criteria.into_iter().any(|criterion| {

@@ -133,6 +133,7 @@ impl<'a> AgentvTestDefaults<'a> {
                 options.finish();
             }
         }
+        let mut default_target = None;
         let file = fields.get("defaults").and_then(|node| read_defaults_file(cx, node));
         let named = match &file {
             Some(node) => MappingReader::new(cx, node, "set of defaults"),
@@ -141,7 +142,9 @@ impl<'a> AgentvTestDefaults<'a> {
         if let Some(named) = named {
             defaults.system = named.text("system_message");
             defaults.grader = named.get("grader").and_then(|node| read_grader(cx, node)).unwrap_or_default();
-            named.knows(&["provider", "target"]);
+            // It answers where the suite names no provider.
+            default_target = named.get("provider").cloned();
+            named.knows(&["target"]);
             named.finish();
         }
         if let Some(execution) = fields.fields("execution", "execution block") {
@@ -171,6 +174,11 @@ impl<'a> AgentvTestDefaults<'a> {
                 "targets",
             ]);
             execution.finish();
+        }
+        if let Some(node) =
+            default_target.filter(|_| defaults.targets.is_empty() && rules == TestRules::Agentv)
+        {
+            defaults.targets = read_agentv_targets(cx, &node, rules);
         }
         defaults.threshold = fields.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
         // What the default test says comes before what the suite says.

@@ -34,6 +34,7 @@ use super::lower::{Spot, accept};
 use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
+use crate::run::UNASSERTED_QUESTION;
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, OUTPUT_PREFIX, Suite, without_filter};
 use crate::template;
@@ -350,8 +351,7 @@ fn read_agentv_case(
         rules.scoring = scoring.map(|node| ScoringFunction { code: node.clone(), threshold: pass_threshold });
         read_agentv_rubric(cx, &own, (rules, pass), draft, spot)
     };
-    let prompt_names = fields.texts("prompts");
-    let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &prompt_names);
+    let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &targets);
     let context_transform = rubric.as_ref().and_then(|(_, asserted)| asserted.context_transform.clone());
     if context_transform.is_some() {
         // The code takes the place of `vars.context`.
@@ -448,10 +448,23 @@ fn fill_judge_prompt(cx: &Context<'_>, prompt: &str, vars: &Map<String, Json>, s
 
 /// A test that asserts nothing is run and shown, and a person decides what the answer is worth.
 fn draft_for_review() -> Draft {
-    let text = "Is this the answer that was wanted? The test asserts nothing, so a person decides.";
-    let mut criterion = Criterion::new("review", text, CriterionKind::Question(Scale::Binary));
+    Draft { criteria: vec![review_criterion("review")], ..Draft::default() }
+}
+
+fn review_criterion(id: &str) -> Criterion {
+    let mut criterion = Criterion::new(id, UNASSERTED_QUESTION, CriterionKind::Question(Scale::Binary));
     criterion.by = vec![GraderKind::Human];
-    Draft { criteria: vec![criterion], ..Draft::default() }
+    criterion
+}
+
+/// Assertions that weigh nothing are measured and decide nothing, so that a person decides.
+fn add_review_to_measurements(asserted: &mut AssertionCriteria, spot: &Spot) {
+    if asserted.criteria.iter().all(|criterion| criterion.weight == 0.0 && !criterion.required) {
+        let is_taken = |id: &str| asserted.criteria.iter().any(|criterion| criterion.id == id);
+        let id = if is_taken("review") { "review of the test" } else { "review" };
+        asserted.criteria.push(review_criterion(id));
+        asserted.spots.push(Spot::new(spot.span));
+    }
 }
 
 /// Leaves the targets that a test names by label or id.
@@ -500,15 +513,17 @@ fn split_by_prompts(
     asked: &[FilledPrompt],
     defaults: &AgentvTestDefaults<'_>,
 ) -> Vec<Case> {
-    let prompts_of = |target: &AgentvTarget| -> Vec<usize> {
+    let prompts_of = |place: usize, target: &AgentvTarget| -> Vec<usize> {
         let is_asked = |prompt: &FilledPrompt| {
-            target.prompts.is_empty() || target.prompts.iter().any(|name| prompt.names.contains(name))
+            (prompt.targets.is_empty() || prompt.targets.contains(&place))
+                && (target.prompts.is_empty()
+                    || target.prompts.iter().any(|name| prompt.names.contains(name)))
         };
         (0..asked.len()).filter(|at| is_asked(&asked[*at])).collect()
     };
     let mut groups: Vec<(Vec<usize>, Vec<AgentvTarget>)> = Vec::new();
-    for target in targets {
-        let prompts = prompts_of(&target);
+    for (place, target) in targets.into_iter().enumerate() {
+        let prompts = prompts_of(place, &target);
         match groups.iter_mut().find(|(others, _)| *others == prompts) {
             Some((_, group)) => group.push(target),
             None => groups.push((prompts, vec![target])),
@@ -552,9 +567,9 @@ fn split_by_prompts(
     cases.collect()
 }
 
-/// promptfoo passes a conversation to a program as the JSON text of its messages.
+/// promptfoo passes a conversation to a program or an address as the JSON text of its messages.
 fn pass_chat_as_json(targets: &mut [CaseTarget]) {
-    for target in targets.iter_mut().filter(|target| target.is_program()) {
+    for target in targets.iter_mut().filter(|target| target.takes_prompt_text()) {
         let (key, value) = (CaseTarget::CHAT_FORMAT, CaseTarget::CHAT_AS_JSON);
         target.config.insert(key.to_owned(), Json::from(value));
     }
@@ -614,8 +629,12 @@ fn read_agentv_rubric(
     spot: Spot,
 ) -> Option<(Arc<Rubric>, AssertionCriteria)> {
     let outputs = rules.stored_outputs.clone();
+    let is_promptfoo = rules.tool == TestRules::Promptfoo;
     let mut asserted = assertions(cx, nodes, rules);
     (!asserted.criteria.is_empty()).then_some(())?;
+    if is_promptfoo && pass.gates {
+        add_review_to_measurements(&mut asserted, &spot);
+    }
     let mut draft = Draft {
         pass_mark: pass.pass_mark,
         criteria: std::mem::take(&mut asserted.criteria),

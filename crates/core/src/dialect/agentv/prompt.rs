@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value as Json};
 
+use super::target::AgentvTarget;
 use super::{AgentvTestDefaults, AgentvTestOptions, TestRules};
 use crate::candidate::{Candidate, read_chat};
 use crate::diagnostic::{Code, Diagnostic};
@@ -13,6 +14,7 @@ use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::promptfoo::TestVariables;
 use crate::dialect::{native, promptfoo};
+use crate::javascript_text::normalize_javascript_numbers;
 use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
 use crate::suite::{Case, MatrixPrompt};
 use crate::template;
@@ -61,6 +63,8 @@ pub(super) struct FilledPrompt {
     pub(super) text: String,
     pub(super) names: Vec<String>,
     label: Option<String>,
+    /// The places of the targets that it is for, where a function made it for each; empty: all of them.
+    pub(super) targets: Vec<usize>,
 }
 
 impl FilledPrompt {
@@ -302,7 +306,7 @@ fn combine_variables(
     let mut combinations: Vec<Map<String, Json>> = vec![Map::new()];
     let mut n_bytes: usize = 0;
     for var in vars {
-        let values = match defaults.rules {
+        let mut values = match defaults.rules {
             TestRules::Promptfoo if !keeps_lists => promptfoo::read_variable_values(cx, var, &plain),
             TestRules::Promptfoo => vec![cx.json(&var.value)],
             TestRules::Agentv => match cx.json(&var.value) {
@@ -310,6 +314,9 @@ fn combine_variables(
                 other => vec![other],
             },
         };
+        if defaults.rules == TestRules::Promptfoo {
+            values.iter_mut().for_each(normalize_javascript_numbers);
+        }
         if 10_000 < combinations.len() * values.len() {
             cx.error(Code::TooLarge, var.key_span, "these variables make more than 10,000 cases");
             return None;
@@ -381,7 +388,7 @@ pub(super) fn read_agentv_candidate(
     fields: &MappingReader<'_>,
     defaults: &AgentvTestDefaults<'_>,
     options: &AgentvTestOptions,
-    prompt_names: &[String],
+    targets: &[AgentvTarget],
 ) -> (Candidate, Vec<FilledPrompt>) {
     let cx = fields.cx;
     let mut candidate = Candidate {
@@ -416,7 +423,8 @@ pub(super) fn read_agentv_candidate(
         }
         None => candidate.messages = defaults.input.clone(),
     }
-    for name in prompt_names {
+    let prompt_names = fields.texts("prompts");
+    for name in &prompt_names {
         if !defaults.prompts.iter().any(|prompt| prompt.is_named(name)) {
             let message = format!("no prompt of this file is called `{name}`");
             cx.error(Code::UnknownName, fields.key_span("prompts"), message);
@@ -427,11 +435,7 @@ pub(super) fn read_agentv_candidate(
     };
     let asked = defaults.prompts.iter().filter(is_wanted);
     let asked: Vec<FilledPrompt> = asked
-        .filter_map(|prompt| {
-            let text = filled_prompt(cx, prompt, &vars, (options, defaults), fields)?;
-            let filled = FilledPrompt { text, names: prompt.names.clone(), label: prompt.label.clone() };
-            Some(filled)
-        })
+        .flat_map(|prompt| fill_for_targets(cx, prompt, &vars, (options, defaults, targets), fields))
         .collect();
     if 1 < asked.len() {
         asked.iter().for_each(|prompt| refuse_outputs_in_conversation(prompt, defaults, fields));
@@ -451,12 +455,45 @@ pub(super) fn read_agentv_candidate(
     (candidate, asked)
 }
 
+/// A prompt as a test has it. A function gets the provider, so that it may make another prompt for each.
+fn fill_for_targets(
+    cx: &Context<'_>,
+    prompt: &AgentvPrompt,
+    vars: &Map<String, Json>,
+    (options, defaults, targets): (&AgentvTestOptions, &AgentvTestDefaults<'_>, &[AgentvTarget]),
+    fields: &MappingReader<'_>,
+) -> Vec<FilledPrompt> {
+    let filled = |text: String, targets: Vec<usize>| FilledPrompt {
+        text,
+        names: prompt.names.clone(),
+        label: prompt.label.clone(),
+        targets,
+    };
+    let fill = |provider: Json| filled_prompt(cx, prompt, vars, (options, defaults), fields, &provider);
+    if !prompt.is_script || targets.is_empty() {
+        return fill(Json::Object(Map::new())).map(|text| filled(text, Vec::new())).into_iter().collect();
+    }
+    let mut prompts: Vec<FilledPrompt> = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        let Some(text) = fill(target.describe_to_prompt()) else { continue };
+        match prompts.iter_mut().find(|other| other.text == text) {
+            Some(other) => other.targets.push(at),
+            None => prompts.push(filled(text, vec![at])),
+        }
+    }
+    if let [only] = prompts.as_mut_slice() {
+        only.targets.clear();
+    }
+    prompts
+}
+
 fn filled_prompt(
     cx: &Context<'_>,
     prompt: &AgentvPrompt,
     vars: &Map<String, Json>,
     (options, defaults): (&AgentvTestOptions, &AgentvTestDefaults<'_>),
     fields: &MappingReader<'_>,
+    provider: &Json,
 ) -> Option<String> {
     let outputs = &defaults.stored_outputs;
     let text = if prompt.is_script {
@@ -468,7 +505,7 @@ fn filled_prompt(
                     .help("write the prompt as a text, or give the test other `prompts`"),
             );
         }
-        promptfoo::call_prompt_script(cx, &prompt.node, vars)
+        promptfoo::call_prompt_script(cx, &prompt.node, vars, provider)
     } else if defaults.rules == TestRules::Promptfoo {
         let vars = TestVariables { values: vars, outputs };
         promptfoo::fill_prompt(cx, &prompt.node, vars, fields.start())

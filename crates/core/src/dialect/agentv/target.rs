@@ -9,7 +9,7 @@ use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::settings;
 use crate::source::{NodeEntry, NodeShape, SourceNode};
-use crate::suite::{CaseTarget, Judge};
+use crate::suite::{CaseTarget, Judge, find_unspoken_kind};
 
 /// What answers a test, and which of the prompts it is given.
 #[derive(Clone)]
@@ -24,6 +24,12 @@ impl AgentvTarget {
     pub(super) fn from_recorded_response(response: String) -> Self {
         let config = Map::from_iter([("response".to_owned(), Json::from(response))]);
         Self { target: CaseTarget { id: "mock".to_owned(), label: None, config }, prompts: Vec::new() }
+    }
+
+    /// What a function that makes a prompt gets as its provider.
+    pub(super) fn describe_to_prompt(&self) -> Json {
+        let CaseTarget { id, label, .. } = &self.target;
+        serde_json::json!({ "id": id, "label": label.as_deref().unwrap_or_default() })
     }
 
     /// Whether a filter of a test names it; `*` at the end stands for any rest.
@@ -78,6 +84,29 @@ const MODEL_SETTINGS: [&str; 12] = [
     "timeout_seconds",
 ];
 
+/// Settings of an address that act, and those for which it is refused when a run is prepared.
+const ADDRESS_SETTINGS: [&str; 19] = [
+    "url",
+    "method",
+    "headers",
+    "queryParams",
+    "body",
+    "validateStatus",
+    "transformResponse",
+    "transform_response",
+    "responseParser",
+    TRANSFORM,
+    "request",
+    "transformRequest",
+    "requestParser",
+    "multipart",
+    "sessionParser",
+    "session",
+    "auth",
+    "signatureAuth",
+    "tls",
+];
+
 /// Settings of a provider that hold an API key or name the variable with it.
 const KEY_SETTINGS: [&str; 4] = ["apiKey", "api_key", "apiKeyEnvar", "api_key_env"];
 
@@ -107,6 +136,7 @@ const CHANGES_ANSWER: [&str; 12] = [
 pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderSettings> {
     let Some(entries) = node.map() else {
         let name = cx.plain_text(node, "provider")?;
+        refuse_unspoken_judge(cx, &name, node)?;
         if name.starts_with("file://") {
             return read_grader_file(cx, &name, node);
         }
@@ -152,11 +182,22 @@ pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderS
     }
     let mut config = fields.raw_json_map("config");
     drop_api_keys(&fields, &mut config);
-    warn_unused_settings(&fields, &config, JUDGE);
+    warn_unused_settings(&fields, &config, JUDGE, &MODEL_SETTINGS);
     fields.ignores(&["label", "delay", "env", "prompts", "transform"]);
     fields.finish();
     let id = own.or(id)?;
+    refuse_unspoken_judge(cx, &id, inner.get("id").unwrap_or(node))?;
     Some(grader_of_target(&CaseTarget { id, label: None, config }))
+}
+
+/// A judge is asked as a chat model; what its vendor keeps, speaks or draws is refused here, where its place is known.
+fn refuse_unspoken_judge(cx: &Context<'_>, id: &str, node: &SourceNode) -> Option<()> {
+    let Some(what) = find_unspoken_kind(id) else { return Some(()) };
+    cx.report(
+        Diagnostic::error(Code::Unsupported, cx.head(node), format!("`{id}` cannot judge: it is {what}"))
+            .help("name a chat model, such as `openai:gpt-5-mini`, or a program as `command:program`"),
+    );
+    None
 }
 
 fn read_grader_file(cx: &Context<'_>, path: &str, node: &SourceNode) -> Option<GraderSettings> {
@@ -198,11 +239,11 @@ fn grader_of_target(target: &CaseTarget) -> GraderSettings {
 const JUDGE: &str = "the model that judges";
 
 /// Says which settings of a model do nothing here.
-fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, whom: &str) {
+fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, whom: &str, used: &[&str]) {
     let unused: Vec<&str> = config
         .keys()
         .map(String::as_str)
-        .filter(|key| !MODEL_SETTINGS.contains(key))
+        .filter(|key| !used.contains(key))
         // A target is told of tools; a judge has none.
         .filter(|key| whom == JUDGE || !TOOL_SETTINGS.contains(key))
         .collect();
@@ -288,7 +329,10 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
         drop_api_keys(&fields, &mut config);
     }
     if rules == TestRules::Promptfoo && is_model {
-        warn_unused_settings(&fields, &config, "this provider");
+        warn_unused_settings(&fields, &config, "this provider", &MODEL_SETTINGS);
+    }
+    if rules == TestRules::Promptfoo && id.as_deref().is_some_and(is_address) {
+        warn_unused_settings(&fields, &config, "this provider", &ADDRESS_SETTINGS);
     }
     let prompts = if rules == TestRules::Promptfoo { fields.texts("prompts") } else { Vec::new() };
     if rules == TestRules::Promptfoo {
@@ -351,6 +395,11 @@ pub(super) fn add_transform(config: &mut Map<String, Json>, code: Option<&str>) 
     if let Json::Array(all) = config.entry(TRANSFORM).or_insert_with(|| Json::Array(Vec::new())) {
         all.push(Json::from(code));
     }
+}
+
+/// Whether a provider is an address that is sent the prompt.
+fn is_address(id: &str) -> bool {
+    ["http", "https"].contains(&id.split(':').next().unwrap_or_default())
 }
 
 /// Whether a provider is a model, and not a program, a script or an address.

@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value as Json};
 
+use crate::candidate::read_chat;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::context::Context;
-use crate::rubric::{render_prompt, undeclared_names};
+use crate::dialect::context::{Context, pretty};
+use crate::javascript_text::{hides_mapping, javascript_text};
+use crate::rubric::{render_nunjucks_prompt, undeclared_names};
 use crate::source::{NodeShape, SourceNode, SourceSpan};
 use crate::suite::is_name;
 use crate::template;
@@ -75,7 +77,10 @@ fn fill_node(cx: &Context<'_>, node: &mut SourceNode, vars: TestVariables<'_>, m
         }
         NodeShape::List(items) => items.iter_mut().for_each(|item| fill_node(cx, item, vars, missing)),
         NodeShape::Map(entries) => {
-            let entries = entries.iter_mut().filter(|entry| !LATER.contains(&entry.key.as_str()));
+            // The keys of a prompt are its own.
+            let is_prompt = missing == MissingName::Empty;
+            let entries =
+                entries.iter_mut().filter(|entry| is_prompt || !LATER.contains(&entry.key.as_str()));
             entries.for_each(|entry| fill_node(cx, &mut entry.value, vars, missing));
         }
     }
@@ -96,7 +101,7 @@ fn render_text(
             if name.starts_with("env.") || template::is_escape(name) {
                 return None;
             }
-            let value = find_value(vars, name).map(|value| escape_value(&variable_text(value)));
+            let value = find_value(vars, name).map(|value| escape_value(&javascript_text(value)));
             let is_output = || outputs.contains(name.strip_prefix("vars.").unwrap_or(name));
             value.or_else(|| (missing == MissingName::Empty && !is_output()).then(String::new))
         }));
@@ -118,11 +123,8 @@ fn render_text(
         );
         return None;
     }
-    for name in names_asked {
-        values.entry(name).or_insert_with(|| Json::String(String::new()));
-    }
     values.insert("vars".to_owned(), Json::Object(vars.clone()));
-    match render_prompt(&held, &Json::Object(values)) {
+    match render_nunjucks_prompt(&held, &Json::Object(values)) {
         Ok(rendered) => {
             let escaped = escape_value(&rendered);
             let fits = cx.spend_filled_bytes(escaped.len(), span);
@@ -179,14 +181,49 @@ pub(in crate::dialect) fn fill_prompt(
             Diagnostic::warning(Code::MissingVariable, cx.head(prompt), message).also(test, "the test"),
         );
     }
+    warn_of_mappings(cx, prompt, vars.values);
     if !cx.spend_filled_bytes(prompt.n_text_bytes(), cx.head(prompt)) {
         return String::new();
     }
-    let mut node = prompt.clone();
+    let mut node = parse_json_prompt(prompt).unwrap_or_else(|| prompt.clone());
     fill_node(cx, &mut node, vars, MissingName::Empty);
     match &node.shape {
         NodeShape::Scalar(scalar) => cx.expand(&scalar.text, node.span),
-        _ => cx.json(&node).to_string(),
+        _ => {
+            let json = cx.json(&node);
+            let text = json.to_string();
+            match read_chat(&text) {
+                Some(_) => text,
+                // What JSON writes for two opening braces that are text is another text.
+                None => pretty(&json).replace(&template::ESCAPE.replace('"', "\\\""), template::ESCAPE),
+            }
+        }
+    }
+}
+
+/// The JSON that the text of a prompt is: promptfoo fills in its texts one by one, so that no value breaks it.
+fn parse_json_prompt(prompt: &SourceNode) -> Option<SourceNode> {
+    let text = prompt.text()?.trim();
+    let is_json = text.starts_with(['[', '{']);
+    let parsed: Json = is_json.then(|| serde_json::from_str(text).ok())??;
+    Some(SourceNode::of_json(&parsed, prompt.span))
+}
+
+/// Warns of mappings that a prompt prints: JavaScript has the same text for all of them.
+fn warn_of_mappings(cx: &Context<'_>, prompt: &SourceNode, vars: &Map<String, Json>) {
+    let mut names = BTreeSet::new();
+    for_each_text(prompt, &mut |text| {
+        template::replace(text, |name| {
+            names.extend(find_value(vars, name).is_some_and(hides_mapping).then(|| name.to_owned()));
+            None
+        });
+    });
+    for name in names {
+        let message = format!("this prompt prints `{name}` as `[object Object]`, as promptfoo does");
+        cx.report(
+            Diagnostic::warning(Code::BadValue, cx.head(prompt), message)
+                .help(format!("write `{{{{ {name} | dump }}}}` for its JSON")),
+        );
     }
 }
 
@@ -195,16 +232,17 @@ pub(in crate::dialect) fn call_prompt_script(
     cx: &Context<'_>,
     script: &SourceNode,
     vars: &Map<String, Json>,
+    provider: &Json,
 ) -> String {
     let reference = script.text().unwrap_or_default();
-    let arguments = [serde_json::json!({ "vars": vars, "provider": {} })];
+    let arguments = [serde_json::json!({ "vars": vars, "provider": provider, "config": {} })];
     let answer = match reference.strip_prefix("exec:") {
         Some(line) => cx.call_program(line.trim(), &arguments, script.span),
         None => cx.call_script(reference, "get_prompt", &arguments, script.span),
     };
     let answer = answer.map(|answer| answer.get("prompt").cloned().unwrap_or(answer));
     escape_value(
-        &answer.map_or_else(|| format!("[a prompt that {reference} makes]"), |answer| variable_text(&answer)),
+        &answer.map_or_else(|| format!("[a prompt that {reference} makes]"), |answer| pretty_text(&answer)),
     )
 }
 
@@ -218,6 +256,14 @@ pub(in crate::dialect) fn settle_variables(
     transform: Option<&SourceNode>,
     test: SourceSpan,
 ) -> Map<String, Json> {
+    for text in
+        vars.values_mut().filter_map(|value| if let Json::String(text) = value { Some(text) } else { None })
+    {
+        // promptfoo leaves out the last line break, which texts of several lines have in YAML.
+        if text.ends_with('\n') {
+            text.pop();
+        }
+    }
     for _ in 0..MAX_PASSES {
         let known = vars.clone();
         let mut changed = false;
@@ -227,7 +273,7 @@ pub(in crate::dialect) fn settle_variables(
                 continue;
             }
             let filled = cx.fill_names(text, test, |name| {
-                (name != key).then(|| find_value(&known, name).map(variable_text)).flatten()
+                (name != key).then(|| find_value(&known, name).map(javascript_string)).flatten()
             });
             changed |= filled != *text;
             *text = filled;
@@ -296,11 +342,17 @@ fn find_value<'v>(vars: &'v Map<String, Json>, name: &str) -> Option<&'v Json> {
     keys.try_fold(first, |value, key| value.get(key))
 }
 
-fn variable_text(value: &Json) -> String {
+/// A value that becomes a part of another text, where JavaScript also writes null.
+fn javascript_string(value: &Json) -> String {
+    if value.is_null() { "null".to_owned() } else { javascript_text(value) }
+}
+
+/// What a function returns as a prompt: a text, or JSON.
+fn pretty_text(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
         Json::String(text) => text.clone(),
-        other => other.to_string(),
+        other => pretty(other),
     }
 }
 
@@ -375,7 +427,7 @@ mod tests {
     #[test]
     fn filters_of_nunjucks_mean_the_same_here() {
         let values = json!({ "text": "a \"b\"", "list": [{ "user": "hi" }], "said": "{\"tone\": \"calm\"}" });
-        let render = |text: &str| render_prompt(&replace_filters(text), &values).unwrap();
+        let render = |text: &str| render_nunjucks_prompt(&replace_filters(text), &values).unwrap();
         assert_eq!(render("{{ text | dump }}"), r#""a \"b\"""#);
         assert_eq!(render("{{ (said | load).tone }}"), "calm");
         let pairs = "{% for turn in list %}{% for role, text in turn %}{{ role }}: {{ text | dump }}{% endfor %}{% endfor %}";

@@ -316,8 +316,10 @@ pub(in crate::dialect) fn read_variable_values(
     others: &Map<String, Json>,
 ) -> Vec<Json> {
     let node = &entry.value;
+    // The first item decides: a list of numbers is one value.
+    let is_text = |item: &SourceNode| item.scalar().is_some() && item.to_json().is_string();
     let items = match &node.shape {
-        NodeShape::List(items) if items.first().is_some_and(|item| item.text().is_some()) => items.as_slice(),
+        NodeShape::List(items) if items.first().is_some_and(is_text) => items.as_slice(),
         _ => std::slice::from_ref(node),
     };
     items
