@@ -1,18 +1,26 @@
-"""Grades the same outputs by promptfoo and by Jurist, and says where verdict or score differ.
+"""Grades the same outputs by promptfoo and by Jurist, and runs the same configurations with both; says where they differ.
 
-    python3 scripts/compare_promptfoo.py [--jurist COMMAND]
+    python3 scripts/compare_promptfoo.py [--jurist COMMAND] [--promptfoo FOLDER] [--part outputs|configurations]
 
+The first part compares verdict and score of recorded outputs, assertion by assertion. The second part has both tools run
+whole configurations of `promptfoo_configurations.py`, and compares output, verdict, score and named scores of each case.
 promptfoo is installed once under target/peers-promptfoo; where that is not possible, the comparison is skipped, and says
-so. Every case is deterministic and our own: no model is asked. Exit code 1 if a case differs that is not listed below.
+so. Everything is deterministic and our own: no model is asked. Exit code 1 if a case differs that is not listed below.
 """
 
 import argparse
+import http.server
 import itertools
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+import threading
+
+from promptfoo_configurations import ADDRESS, all_configurations
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ROOT / "target" / "peers-promptfoo"
@@ -21,6 +29,17 @@ PEERS = ROOT / "target" / "peers-promptfoo"
 KNOWN = {
     "code: object that fails with a score": "an answer that fails counts 0 here, so that no score contradicts its verdict",
 }
+
+# Configurations in which the two differ, each with the reason.
+KNOWN_CONFIGURATIONS = {
+    "tests without assertions": "promptfoo passes them; here a person decides, and the case is named",
+    "address": "variables of the test in a request are refused, unless code of the test needs the variables too",
+    "stored answers that are objects": "code gets the JSON text of an object that is written in the file",
+    "assertions that weigh nothing": "promptfoo passes the test with the score 0; here a person decides",
+}
+
+# promptfoo sends nothing, and asks for no newer version.
+QUIET = {f"PROMPTFOO_DISABLE_{what}": "1" for what in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")}
 
 RUNNER = """
 import promptfoo from './node_modules/promptfoo/dist/src/index.js';
@@ -264,20 +283,160 @@ def differs(theirs, ours):
     return theirs["pass"] != (ours["status"] == "pass") or score is None or 1e-6 < abs(theirs["score"] - score)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jurist", default=str(ROOT / "target" / "debug" / "jurist"))
-    arguments = parser.parse_args()
-    if not install():
-        print("skipped: promptfoo cannot be installed here")
-        return 0
+def name_tests(config):
+    """The configuration with a description for every test that is written in it."""
+    tests = config.get("tests")
+    if not isinstance(tests, list):
+        return config
+    named = [{"description": f"number {number}", **test} for number, test in enumerate(tests, 1)]
+    return {**config, "tests": named}
+
+
+def as_text(output):
+    """An output as text; JSON without spaces and with sorted keys, because Jurist sorts them."""
+    if isinstance(output, str):
+        try:
+            parsed = json.loads(output)
+        except ValueError:
+            return output
+        output = parsed if isinstance(parsed, (dict, list)) else output
+    return output if isinstance(output, str) else json.dumps(output, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def run_promptfoo_configuration(folder):
+    program = PEERS / "node_modules" / "promptfoo" / "dist" / "src" / "entrypoint.js"
+    command = ["node", program, "eval", "-c", "promptfooconfig.yaml", "--no-cache", "--no-write", "--no-table", "-o", "out.json"]
+    environment = {**os.environ, **QUIET, "PROMPTFOO_CONFIG_DIR": str(folder / "settings")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if not (folder / "out.json").exists():
+        sys.exit(done.stdout + done.stderr)
+    cases = []
+    for result in json.loads((folder / "out.json").read_text())["results"]["results"]:
+        # 2: the provider, a transform or a template broke.
+        status = "error" if result.get("failureReason") == 2 else "pass" if result["success"] else "fail"
+        parts = (result.get("gradingResult") or {}).get("componentResults") or []
+        own = {(part.get("assertion") or {}).get("metric") for part in parts}
+        cases.append({
+            "test": result["testCase"].get("description", ""),
+            "output": as_text((result.get("response") or {}).get("output", "")),
+            "status": status, "score": result["score"],
+            "named": {name: score for name, score in result["namedScores"].items() if own},
+        })
+    return cases
+
+
+class Service(http.server.BaseHTTPRequestHandler):
+    """Answers questions of both tools."""
+
+    def do_POST(self):
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["question"]
+        n = len(question) if isinstance(question, list) else 1
+        text = question[-1]["content"] if isinstance(question, list) else question
+        body = json.dumps({"answer": f"asked {text}", "n": n}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def named_scores(result, rubric, names):
+    """The mean of the criteria of each metric by weight, as promptfoo computes named scores."""
+    criteria = {}
+
+    def collect(inner):
+        for criterion in inner:
+            criteria[criterion["name"]] = criterion
+            collect(criterion.get("criteria", []))
+
+    collect(rubric["criteria"])
+    sums = {}
+    for grade in result["grades"]:
+        unit, criterion = grade["outcome"].get("unit"), criteria.get(grade["criterion"])
+        name = grade["criterion"] if grade["criterion"] in names else re.sub(r"-\d+$", "", grade["criterion"])
+        if unit is None or criterion is None or name not in names:
+            continue
+        weight = criterion.get("weight", 1)
+        points, total = sums.get(name, (0, 0))
+        sums[name] = (points + weight * (1 - unit if criterion.get("not") else unit), total + weight)
+    return {name: points / total if total else 0 for name, (points, total) in sums.items()}
+
+
+def run_jurist_configuration(jurist, folder, names):
+    command = [jurist, "eval", "promptfooconfig.yaml", "--allow-commands", "--quiet", "--reporter", "json=run.json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if not (folder / "run.json").exists():
+        return [{"test": "", "output": done.stderr, "status": "refused", "score": None, "named": {}}]
+    run = json.loads((folder / "run.json").read_text())
+    return [{
+        "test": result["case"],
+        "output": as_text(result["material"].get("response", "")),
+        "status": result["verdict"]["status"], "score": result["verdict"].get("score"),
+        "named": named_scores(result, run["rubrics"][result["rubric"]], names),
+    } for result in run["results"]]
+
+
+def find_equal(their, ours):
+    """The case of Jurist with the same test and output."""
+    def fits(our):
+        of_test = our["test"] == their["test"] or our["test"].startswith((f"{their['test']} [", f"{their['test']} ("))
+        return (of_test or not their["test"]) and our["output"] == their["output"]
+    return next((our for our in ours if fits(our) and not differs_as_case(their, our)), None)
+
+
+def differs_as_case(their, our):
+    if their["status"] == "error" or our["status"] not in ("pass", "fail"):
+        return their["status"] != our["status"]
+    scores = [(their["score"], our["score"]), *((score, our["named"].get(name)) for name, score in their["named"].items())]
+    return their["status"] != our["status"] or any(our is None or 1e-6 < abs(their - our) for their, our in scores)
+
+
+def compare_configurations(jurist):
+    n_configurations, n_cases, n_equal, n_unlisted = 0, 0, 0, 0
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = ADDRESS.replace(":0/", f":{server.server_port}/")
+    for name, config, files in all_configurations():
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            for file, text in files.items():
+                (folder / file).write_text(text.lstrip("\n"))
+            (folder / "promptfooconfig.yaml").write_text(json.dumps(name_tests(config)).replace(ADDRESS, address))
+            theirs = run_promptfoo_configuration(folder)
+            # promptfoo computes derived metrics over all cases, which no case has.
+            ours = run_jurist_configuration(jurist, folder, {key for their in theirs for key in their["named"]})
+        n_configurations, n_cases = n_configurations + 1, n_cases + len(theirs)
+        left = list(ours)
+        for their in theirs:
+            equal = find_equal(their, left)
+            if equal:
+                left.remove(equal)
+                n_equal += 1
+                continue
+            listed = KNOWN_CONFIGURATIONS.get(name)
+            n_unlisted += listed is None
+            print(f"{name}: promptfoo {json.dumps(their)}: {listed or 'NOT LISTED'}")
+        if left and name not in KNOWN_CONFIGURATIONS:
+            for our in left:
+                print(f"{name}: only Jurist {json.dumps(our)}")
+            n_unlisted += len(theirs) < len(ours)
+    server.shutdown()
+    n_different = n_cases - n_equal
+    print(f"{n_configurations} configurations with {n_cases} cases: {n_equal} equal, {n_different} differ, {n_unlisted} of them not listed")
+    return n_unlisted
+
+
+def compare_outputs(jurist):
     tests = [
         {"description": name, "providerOutput": output, "assert": assertions, **keys}
         for name, output, assertions, keys in all_cases()
     ]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        theirs, ours = run_promptfoo(tests, folder), run_jurist(arguments.jurist, tests, folder)
+        theirs, ours = run_promptfoo(tests, folder), run_jurist(jurist, tests, folder)
     different = [(test, their, our) for test, their, our in zip(tests, theirs, ours) if differs(their, our)]
     unlisted = [entry for entry in different if entry[0]["description"] not in KNOWN]
     for test, their, our in different:
@@ -285,7 +444,23 @@ def main():
         shown = {key: our.get(key) for key in ("status", "score")}
         print(f"{test['description']}: promptfoo {json.dumps(their)}, Jurist {json.dumps(shown)}: {listed}")
     print(f"{len(tests)} cases: {len(tests) - len(different)} equal, {len(different)} differ, {len(unlisted)} of them not listed")
-    return 1 if unlisted else 0
+    return len(unlisted)
+
+
+def main():
+    global PEERS
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jurist", default=str(ROOT / "target" / "debug" / "jurist"))
+    parser.add_argument("--promptfoo", type=pathlib.Path, help="a folder in which promptfoo is installed")
+    parser.add_argument("--part", choices=("outputs", "configurations"))
+    arguments = parser.parse_args()
+    PEERS = arguments.promptfoo or PEERS
+    if not install():
+        print("skipped: promptfoo cannot be installed here")
+        return 0
+    jurist = str(pathlib.Path(arguments.jurist).resolve())
+    parts = {"outputs": compare_outputs, "configurations": compare_configurations}
+    return 1 if sum(compare(jurist) for part, compare in parts.items() if arguments.part in (None, part)) else 0
 
 
 if __name__ == "__main__":
