@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use super::{BadCheck, CheckFinding, CompiledCheck, Params, read_call_list, read_check_method};
 use crate::candidate::{JudgeInput, Measurements, StepRole, Trace, TraceStep};
 use crate::catalogue::{ExternalCheckName, GradingMethod};
-use crate::rubric::{Criterion, CriterionKind, Polarity, Rubric};
 
 /// A program that is given no limit of its own ends after this.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -73,8 +72,8 @@ pub struct ExternalInput<'a> {
     pub material: &'a JudgeInput,
     /// What the rubric says above its criteria.
     pub criteria: Option<&'a str>,
-    /// The criteria, which code gets as the assertions of its test.
-    pub rubric: Option<&'a Rubric>,
+    /// The criteria as promptfoo writes assertions, for code that reads those of its test.
+    pub assertions: &'a [Value],
     /// Scores of other criteria, for a check that asks for them.
     pub scores: Option<&'a Map<String, Value>>,
 }
@@ -450,30 +449,6 @@ fn assertion_output(material: &JudgeInput) -> Value {
     }
 }
 
-/// Criteria as promptfoo writes assertions.
-fn describe_assertions(criteria: &[Criterion]) -> Vec<Value> {
-    let describe = |criterion: &Criterion| {
-        let of_method = |method: &GradingMethod| (method.entry.name, method.params.clone());
-        let (name, mut assertion) = match &criterion.ask {
-            CriterionKind::Check(method) | CriterionKind::Recipe(method) => of_method(method),
-            CriterionKind::Group(group) => {
-                let inner = describe_assertions(&group.criteria);
-                ("assert-set", Map::from_iter([("assert".to_owned(), Value::Array(inner))]))
-            }
-            CriterionKind::Question(_) | CriterionKind::Tree(_) => {
-                let value = Value::from(criterion.description.as_str());
-                ("llm-rubric", Map::from_iter([("value".to_owned(), value)]))
-            }
-        };
-        let is_negated = criterion.polarity == Polarity::Negated;
-        assertion.insert("type".to_owned(), format!("{}{name}", if is_negated { "not-" } else { "" }).into());
-        assertion.insert("metric".to_owned(), criterion.id.as_str().into());
-        assertion.insert("weight".to_owned(), criterion.weight.into());
-        Value::Object(assertion)
-    };
-    criteria.iter().map(describe).collect()
-}
-
 fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
     let ExternalInput { case, material, .. } = input;
     let data = &material.case_data;
@@ -501,8 +476,8 @@ fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value
         "metadata": data.metadata,
         "providerResponse": response,
     });
-    if let Some(rubric) = input.rubric {
-        context["test"]["assert"] = describe_assertions(&rubric.criteria).into();
+    if !input.assertions.is_empty() {
+        context["test"]["assert"] = input.assertions.into();
     }
     if let Some(provider) = &data.provider {
         context["provider"] = provider.clone();

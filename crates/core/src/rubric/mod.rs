@@ -3,6 +3,7 @@
 //! A [`Draft`] says what an author wrote; [`Rubric::new`] accepts it or lists everything wrong with it.
 //! A [`Rubric`] that exists is valid and cannot be changed.
 
+mod assertions;
 mod bounded_template;
 mod faults;
 mod lint;
@@ -19,6 +20,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use assertions::describe_assertions;
 pub(crate) use bounded_template::render_nunjucks_prompt;
 pub use bounded_template::{MAX_PROMPT_BYTES, render_prompt, undeclared_names};
 pub use faults::{RubricFault, RubricProblem};
@@ -34,6 +36,10 @@ use crate::check::{CompiledCheck, EmbeddingModel, ExternalCheck, MaxScore};
 
 /// The score at which a verdict passes, unless a file says otherwise.
 pub const PASS_MARK: f64 = 0.7;
+
+/// The question about a test that asserts nothing, which a person answers.
+pub const UNASSERTED_QUESTION: &str =
+    "Is this the answer that was wanted? The test asserts nothing, so a person decides.";
 
 /// Id of the one criterion of a rubric that is a single text, tree or graph.
 pub const WHOLE: &str = "rubric";

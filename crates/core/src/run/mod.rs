@@ -20,7 +20,7 @@ pub use self::trial_name::{cut_trial_name, name_trial};
 
 use crate::candidate::JudgeInput;
 use crate::grade::{Grade, PanelVerdict, RubricHash, Spend, Time, Verdict};
-use crate::rubric::PASS_MARK;
+use crate::rubric::{PASS_MARK, UNASSERTED_QUESTION};
 use crate::suite::{CaseNameParts, CaseOrigin};
 
 /// A run with everything needed to report on it again.
@@ -101,11 +101,7 @@ impl Run {
     }
 }
 
-/// Looks for a criterion in a canonical rubric and the groups in it.
-/// The question about a test that asserts nothing, which a person answers.
-pub const UNASSERTED_QUESTION: &str =
-    "Is this the answer that was wanted? The test asserts nothing, so a person decides.";
-
+/// Whether a canonical rubric asks nothing but what a person says about a test without assertions.
 fn is_unasserted(rubric: &serde_json::Value) -> bool {
     let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
     let mut deciding = criteria.filter(|criterion| criterion["weight"].as_f64() != Some(0.0));
@@ -113,6 +109,7 @@ fn is_unasserted(rubric: &serde_json::Value) -> bool {
         && deciding.next().is_none()
 }
 
+/// Looks for a criterion in a canonical rubric and the groups in it.
 fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
     let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
     criteria.into_iter().any(|criterion| {

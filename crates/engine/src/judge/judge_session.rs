@@ -35,6 +35,8 @@ pub(super) struct JudgeSession<'a> {
     pub(super) prompter: &'a Prompter<'a>,
     /// The rubric's description with the fields of the row, for programs that check the answer.
     pub(super) description: Option<String>,
+    /// The criteria as code of a test reads them; empty if no code decides.
+    pub(super) assertions: Vec<serde_json::Value>,
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
     pub(super) text_services: Option<&'a TextServices>,

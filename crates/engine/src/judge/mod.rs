@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::{Grade, Outcome, Spend, Verdict, VerdictStatus};
 use jurist_core::judge::{JudgePromptError, Prompter};
-use jurist_core::rubric::{Criterion, Rubric};
+use jurist_core::rubric::{Criterion, Rubric, describe_assertions};
 use jurist_core::score::{self, Combine, PanelVerdict};
 use jurist_core::stats::calibration::Mapping;
 use jurist_core::suite::{Calls, HumanLabel, Judge, Jury, fill_for_reader};
@@ -312,6 +312,8 @@ impl ResolvedJudges {
     ) -> Result<JudgeAnswers, JudgePromptError> {
         let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
         prompter.set_draw(seat.member.draw);
+        let has_code = case.rubric.external_checks().next().is_some();
+        let assertions = if has_code { describe_assertions(&case.rubric.criteria) } else { Vec::new() };
         let description = case.rubric.description.as_deref().map(|text| fill_for_reader(text, case.row));
         let sitting = JudgeSession {
             caller,
@@ -319,6 +321,7 @@ impl ResolvedJudges {
             case,
             prompter: &prompter,
             description,
+            assertions,
             calls: self.calls,
             mappings: &self.mappings,
             text_services: self.text_services.as_deref(),

@@ -189,7 +189,7 @@ impl JudgeSession<'_> {
             case: self.case.candidate,
             material: self.case.material,
             criteria: self.description.as_deref(),
-            rubric: Some(self.case.rubric),
+            assertions: &self.assertions,
             scores: None,
         }
     }

@@ -309,7 +309,7 @@ async fn write_requested_version(
     let traces = parse_trace_ids(&new.traces)?;
     let found_traces = find_filtered_traces(&app, &caller, &new).await?;
     let task = match &new.annotation_task {
-        Some(id) => Some(store.task(project, id.parse::<TaskId>()?).await?),
+        Some(id) => Some(store.task(project, id.parse::<TaskId>().map_err(ApiError::bad)?).await?),
         None => None,
     };
     let hidden = match &task {

@@ -341,7 +341,12 @@ impl GradeListQuery {
     pub fn grades(&self) -> Result<GradeFilter, ApiError> {
         Ok(GradeFilter {
             candidate: self.candidate.clone(),
-            rubric_version: self.rubric_version.as_deref().map(str::parse).transpose()?,
+            rubric_version: self
+                .rubric_version
+                .as_deref()
+                .map(str::parse)
+                .transpose()
+                .map_err(ApiError::bad)?,
             criterion: self.criterion.clone(),
             grader_kind: self.grader_kind,
             grader: self.grader.clone(),
@@ -355,7 +360,12 @@ impl GradeListQuery {
     pub fn verdicts(&self) -> Result<VerdictFilter, ApiError> {
         Ok(VerdictFilter {
             candidate: self.candidate.clone(),
-            rubric_version: self.rubric_version.as_deref().map(str::parse).transpose()?,
+            rubric_version: self
+                .rubric_version
+                .as_deref()
+                .map(str::parse)
+                .transpose()
+                .map_err(ApiError::bad)?,
             agent: self.agent.clone(),
             status: self.status,
             from: self.from,
@@ -443,7 +453,7 @@ async fn list_tallies(
         TallyBucket::All => TallyPeriod::All,
     };
     let filter = TallyFilter {
-        rubric_version: which.rubric_version.as_deref().map(str::parse).transpose()?,
+        rubric_version: which.rubric_version.as_deref().map(str::parse).transpose().map_err(ApiError::bad)?,
         criterion: which.criterion,
         grader: which.grader,
         agent: which.agent,

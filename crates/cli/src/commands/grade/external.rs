@@ -99,7 +99,7 @@ pub(super) async fn decide_external_record(
     }
     material.case_data = read_case_data(&record);
     let input =
-        ExternalInput { case: place, material: &material, criteria: None, rubric: None, scores: None };
+        ExternalInput { case: place, material: &material, criteria: None, assertions: &[], scores: None };
     let line = match programs.decide(check, &input).await {
         Ok(verdict) => {
             let finding = verdict.finding();

@@ -33,8 +33,9 @@ use super::fields::MappingReader;
 use super::lower::{Spot, accept};
 use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
-use crate::run::UNASSERTED_QUESTION;
+use crate::rubric::{
+    Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, UNASSERTED_QUESTION, VARIABLES,
+};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, OUTPUT_PREFIX, Suite, without_filter};
 use crate::template;
