@@ -62,7 +62,7 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   // From a state to its traces, and on to the reason.
   await page.getByRole("link", { name: "1 judge error" }).click();
   await expect(page).toHaveURL(/view=traces.*state=judge_error/);
-  await expect(page.getByRole("rowheader")).toHaveText("desk-4");
+  await expect(page.getByRole("rowheader")).toHaveText("Question desk-4?");
   await page.getByRole("tab", { name: "Trend" }).click();
   await expect(page.getByRole("group", { name: /openai\/gpt-5-mini: 0\.\d{3} on / })).toBeVisible();
   // A point leads to the traces of its day, and shows its figures.
@@ -99,7 +99,7 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await page.goto(there(place, "two judges", "?view=traces"));
   await expect(page.getByRole("rowheader")).toHaveCount(8);
   await page.getByLabel("only where judges disagree").check();
-  await expect(page.getByRole("rowheader")).toHaveText("desk-2");
+  await expect(page.getByRole("rowheader")).toHaveText("Question desk-2?");
   await expect(page.getByRole("row", { name: /desk-2/ })).toContainText("disputed");
   expect(await faultsOf(page)).toEqual([]);
 });
