@@ -46,7 +46,8 @@ export function ServerChart({ title, drawn, dashed }: ServerChartProps) {
           {...(isScrolling && { tabIndex: 0, role: "group", "aria-label": title })}
         />
       </ChartTip>
-      <details className={styles.table}>
+      {/* On a telephone the picture is wider than the page, and the table shows the same at once. */}
+      <details className={styles.table} open={isScrolling}>
         <summary>Show as table</summary>
         <ServerChartTable title={title} table={drawn.table} />
       </details>

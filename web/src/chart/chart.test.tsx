@@ -120,6 +120,7 @@ test("a chart that is wider than its frame can get the focus before a frame is p
   const svg = '<svg viewBox="0 0 420 300"><circle r="3"/></svg>';
   render(<ServerChart title="By criterion" drawn={{ svg, table: { columns: [], rows: [] } }} />);
   expect(screen.getByRole("group", { name: "By criterion" }).tabIndex).toBe(0);
+  expect(screen.getByText("Show as table").closest("details")?.open).toBe(true);
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });

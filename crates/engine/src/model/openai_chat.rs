@@ -113,7 +113,7 @@ fn read_log_probabilities(choice: &Json) -> Option<f64> {
 }
 
 /// What Azure's filters say about the prompt and the reply; others only say that they stopped a reply. Nothing is reported
-/// if a filter broke, or if none looked at the reply, unless something is flagged nevertheless.
+/// if a filter failed, or if none looked at the reply, unless something is flagged nevertheless.
 fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
     let choice = &body["choices"][0];
     let of_prompt = body["prompt_filter_results"].as_array().into_iter().flatten();
@@ -137,7 +137,7 @@ fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
     is_decided.then_some(GuardrailReport { flagged, reason })
 }
 
-/// The keys of the filters' results. That a filter broke is in a key of its own.
+/// The keys of the filters' results. That a filter failed is in a key of its own.
 pub(super) const FILTER_RESULTS: [&str; 2] = ["content_filter_results", "content_filter_result"];
 
 /// The filters of a prompt or a choice, by category.
