@@ -12,7 +12,7 @@ export function wrapPage(page, { parts, before, after }) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(page.heading)} · Jurist</title>
+<title>${page.heading === "Jurist" ? "Jurist" : `${escapeHtml(page.heading)} · Jurist`}</title>
 <link rel="icon" href="${up}assets/mark.svg">
 <link rel="stylesheet" href="${up}assets/book.css">
 <script src="${up}assets/theme.js"></script>

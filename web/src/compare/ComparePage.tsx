@@ -40,6 +40,7 @@ export function ComparePage() {
           </Link>
         }
         title="Compare runs"
+        book="runs.html"
         about="Cases are paired; differences have 95 % confidence intervals; the worst changes come first."
       />
       <Loaded query={runs} what="runs">
@@ -143,7 +144,9 @@ function Comparisons({ runs, before, after }: ComparisonsProps) {
               run={comparisons.length > 1 ? (runs.find((run) => run.id === it.before) ?? null) : undefined}
               after={after}
             >
-              {at === comparisons.length - 1 && radar && <ServerChart title="By criterion" drawn={radar} />}
+              {at === comparisons.length - 1 && radar && (
+                <ServerChart title="By criterion" drawn={radar} dashed="pass mark" />
+              )}
             </RunComparison>
           ))}
         </div>

@@ -69,6 +69,7 @@ function MonitorDetail({ monitor }: { monitor: Monitor }) {
           </Link>
         }
         title={monitor.name}
+        book="monitor.html"
         about={
           <>
             Sample rate {percent(monitor.sample_rate)} · {monitor.agents.length === 1 ? "agent" : "agents"}{" "}

@@ -86,8 +86,8 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
     <section className={styles.part}>
       <h2>Re-score with the newest version</h2>
       <p>
-        Grades traces that earlier rubric versions sampled with the newest version. A random sample is enough
-        to measure the offset between two versions.
+        Grades the traces of earlier rubric versions with the newest version. A random sample is enough to
+        measure the offset between two versions.
       </p>
       <form
         className={styles.filter}

@@ -79,6 +79,7 @@ function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[
           </Link>
         }
         title={rubric.name}
+        book="files.html"
         about={
           <>
             <span title={version.id}>{nameOf(version)}</span> of {plural(versions.length, "version")}{" "}

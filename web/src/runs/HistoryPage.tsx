@@ -41,6 +41,7 @@ export function HistoryPage() {
           </Link>
         }
         title="History"
+        book="runs.html"
         about="Score and pass rate of a suite from run to run, with 95 % confidence intervals."
       />
       <Loaded query={history} what="the history">

@@ -5,6 +5,7 @@ import { useProject } from "../api/session";
 import { useMoney } from "../money/useMoney";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button, buttonClass } from "../ui/Button";
+import { CodeText } from "../ui/CodeText";
 import { count, duration, moment, plural, score } from "../ui/format";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
@@ -80,6 +81,7 @@ function RunDetail({ run }: { run: RunInFull }) {
           </Link>
         }
         title={run.suite ?? "Unnamed run"}
+        book="runs.html"
         about={
           <>
             {moment(run.started)}
@@ -132,7 +134,7 @@ function RunDetail({ run }: { run: RunInFull }) {
       </PageHead>
       {run.not_graded && (
         <p className={styles.notGraded} role="alert">
-          {run.not_graded}
+          <CodeText text={run.not_graded} />
         </p>
       )}
       <RunFigures run={run} followed={followed} total={total} />

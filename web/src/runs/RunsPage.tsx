@@ -39,7 +39,7 @@ export function RunsPage() {
   const isTwo = (all.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
     <>
-      <PageHead title="Runs" about="Evaluation runs of suites, the newest first.">
+      <PageHead title="Runs" about="Evaluation runs of suites, the newest first." book="runs.html">
         {isTwo && (
           <Link
             to="/p/$project/history"
@@ -231,8 +231,22 @@ function columns(
       align: "end",
       cell: (it) => `${it.n_pass}/${total(it)}`,
     },
-    { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
-    { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
+    {
+      name: "fail",
+      head: "Fail",
+      about: "Cases with the verdict fail.",
+      align: "end",
+      cell: (it) => it.n_fail || "–",
+      wide: true,
+    },
+    {
+      name: "error",
+      head: "Error",
+      about: "Cases without a verdict because the agent, a check or a judge failed. They have no score.",
+      align: "end",
+      cell: (it) => it.n_error || "–",
+      wide: true,
+    },
     {
       name: "score",
       head: (
@@ -257,7 +271,14 @@ function columns(
       cell: (it) => money(it.cost),
       wide: true,
     },
-    { name: "took", head: "Duration", align: "end", cell: (it) => duration(took(it) || null), wide: true },
+    {
+      name: "took",
+      head: "Duration",
+      about: "Time from the start of the run to its last result.",
+      align: "end",
+      cell: (it) => duration(took(it) || null),
+      wide: true,
+    },
     { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
     {
       name: "compare",

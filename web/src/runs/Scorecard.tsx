@@ -155,7 +155,11 @@ function GradeAnswer({ outcome }: { outcome: Contract["Outcome"] }) {
       return (
         <>
           <Badge tone="error">! {outcome.failure.replaceAll("_", " ")}</Badge>
-          {outcome.detail && <p className={styles.muted}>{outcome.detail}</p>}
+          {outcome.detail && (
+            <p className={styles.muted}>
+              <CodeText text={outcome.detail} />
+            </p>
+          )}
         </>
       );
     case "deferred":

@@ -18,7 +18,7 @@ export function SettingsLayout({ children }: { children: ReactNode }) {
   const params = { project: useProject().name };
   return (
     <>
-      <PageHead title="Settings" about="Of this project and of the server." book="settings.html" />
+      <PageHead title="Settings" about="Settings of this project and of the server." book="settings.html" />
       <div className={styles.settings}>
         <Nav label="Settings" look="side">
           <Links params={params} pages={PAGES} />

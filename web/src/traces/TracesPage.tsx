@@ -180,8 +180,21 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
     { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
-    { name: "why", head: "Decision", cell: (it) => <TraceReasons of={it} />, wide: true },
-    { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
+    {
+      name: "why",
+      head: "Decision",
+      about: "Why the trace has a score, or why it has none.",
+      cell: (it) => <TraceReasons of={it} />,
+      wide: true,
+    },
+    {
+      name: "steps",
+      head: "Steps",
+      about: "Messages, tool calls and results in the trace.",
+      align: "end",
+      cell: (it) => count(it.n_steps),
+      wide: true,
+    },
     {
       name: "cost",
       ...sorting("Agent cost", "cost"),
