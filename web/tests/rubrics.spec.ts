@@ -165,7 +165,7 @@ test("a rubric that cannot be checked can still be written", async ({ page, plac
   await page.getByLabel("Rubric file").fill(FIRST);
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("heading", { name: "greeting" })).toBeVisible();
-  const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
+  const broken = { status: 422, json: { title: "Invalid input", detail: "it is in the log", status: 422 } };
   await page.route("**/api/v1/rubrics/prompt", (route) => route.fulfill(broken));
   await page.getByRole("tab", { name: "Judge prompt" }).click();
   await expect(page.getByText("it is in the log")).toBeVisible();

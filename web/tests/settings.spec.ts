@@ -39,7 +39,7 @@ test("no judges, a list that cannot be read, and one that is on its way", async 
   await page.reload();
   await expect(page.getByText("Loading judges…")).toBeVisible();
   await page.unrouteAll({ behavior: "ignoreErrors" });
-  const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
+  const broken = { status: 422, json: { title: "Invalid input", detail: "it is in the log", status: 422 } };
   await page.route("**/api/v1/judges", (route) => route.fulfill(broken));
   await page.reload();
   await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 120_000 });

@@ -116,7 +116,7 @@ test("no traces, a list that cannot be read, and one that is on its way", async 
   await page.reload();
   await expect(page.getByText("Loading traces…")).toBeVisible();
   await page.unrouteAll({ behavior: "ignoreErrors" });
-  const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
+  const broken = { status: 422, json: { title: "Invalid input", detail: "it is in the log", status: 422 } };
   await page.route("**/api/v1/traces**", (route) => route.fulfill(broken));
   await page.reload();
   await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 120_000 });

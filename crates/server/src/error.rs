@@ -117,7 +117,7 @@ impl ApiError {
             Self::Unknown(why) => (StatusCode::NOT_FOUND, "Not found", why),
             Self::Conflict(why) => (StatusCode::CONFLICT, "Conflict", why),
             Self::Changed(why) => (StatusCode::PRECONDITION_FAILED, "Changed in the meantime", why),
-            Self::Senseless(why) => (StatusCode::UNPROCESSABLE_ENTITY, "Cannot be done", why),
+            Self::Senseless(why) => (StatusCode::UNPROCESSABLE_ENTITY, "Invalid input", why),
             Self::TooLarge(why) => (StatusCode::PAYLOAD_TOO_LARGE, "Too large", why),
             Self::NotUnderstood(why) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not understood", why),
             Self::Busy { why, .. } => (StatusCode::TOO_MANY_REQUESTS, "Busy", why),

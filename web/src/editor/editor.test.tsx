@@ -18,7 +18,7 @@ test("each fault of a file stands at its line", () => {
 
 test("a fault leads to its line, and Ctrl+Enter sends the file", () => {
   const onSave = vi.fn();
-  const error = new Problem(422, "Cannot be done", "monitor.yaml:2: unknown key `x`");
+  const error = new Problem(422, "Invalid input", "monitor.yaml:2: unknown key `x`");
   render(
     <SourceEditor label="File" text={"a: 1\nx: 2\n"} onTextChange={() => {}} error={error} onSave={onSave} />,
   );

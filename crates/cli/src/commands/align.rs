@@ -288,6 +288,13 @@ fn explain_no_match(humans: &[Grade], judged: &[Grade], wanted: Option<&str>, ta
         let grade = side.iter().find(is_wanted).or(side.first())?;
         Some(format!("`{}` of `{}`", printable_line(&grade.criterion), printable_line(&grade.candidate)))
     };
+    if !judged.is_empty() && judged.iter().all(|grade| grade.outcome.unit().is_none()) {
+        return format!(
+            "none of the {} of the judge has a score, because they are deferred or errors; grade the candidates with a \
+             judge that answers first",
+            plural(judged.len(), "grade")
+        );
+    }
     let mut text = "no candidate has both a judge grade and a human grade for the same criterion".to_owned();
     if let (Some(judge), Some(human)) = (example(judged), example(humans)) {
         text += &format!("; judges graded, for example, {judge}, and people {human}");

@@ -44,17 +44,29 @@ pub enum NotRescored {
     #[error("the monitor cannot be read: {0}")]
     Monitor(String),
     #[error(
-        "no trace since {0} was sampled under an earlier version of the rubric, so there is nothing to do"
+        "no trace{} was sampled under an earlier version of the rubric, so there is nothing to do",
+        format_since(*.0)
     )]
     Nothing(Time),
-    #[error("no judge failed on a trace since {0} under the current version, so there is nothing to repeat")]
+    #[error(
+        "no judge failed on a trace{} under the current version, so there is nothing to repeat",
+        format_since(*.0)
+    )]
     NoErrors(Time),
-    #[error("no trace since {0} was over budget under the current version, so there is nothing to judge")]
+    #[error(
+        "no trace{} was over budget under the current version, so there is nothing to judge",
+        format_since(*.0)
+    )]
     NoneOverBudget(Time),
     #[error(transparent)]
     Judge(#[from] WorkRefusal),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Requests without a time mean all traces.
+fn format_since(since: Time) -> String {
+    if since.micros() <= 0 { String::new() } else { format!(" since {since}") }
 }
 
 /// Which traces to re-score
