@@ -41,6 +41,8 @@ TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dep
                    "docs/dialects.md"}
 SENTINEL = "\x1eexit"
 SECONDS_PER_COMMAND = 60
+# Long commands report their progress, and what is long depends on the machine.
+PROGRESS = re.compile(r"\d+ (graded · |of \d+ · \d)")
 VOLATILE = [
     (re.compile(r"/\S*?jurist-book-\w+"), "…"),
     (re.compile(r"\b(run|ant|alr|tsk|monv|job|tok|prj|mon|cmp|rsc)_[0-9a-z]{6,}(?:_?[0-9a-f]+)*"), r"\1_…"),
@@ -171,6 +173,8 @@ class Shell:
         timer = signal_after(self.process, SECONDS_PER_COMMAND)
         try:
             for line in self.process.stdout:
+                if PROGRESS.match(line):
+                    continue
                 if line.startswith(SENTINEL):
                     output = "".join(lines)
                     return output.removesuffix("\n").replace(self.port, "8000"), int(line.split()[1])

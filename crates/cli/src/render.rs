@@ -131,7 +131,7 @@ impl ProgressLine {
     }
 
     pub fn show(&mut self, text: impl FnOnce() -> String) {
-        let pause = std::time::Duration::from_millis(if self.is_terminal { 100 } else { 10_000 });
+        let pause = std::time::Duration::from_millis(if self.is_terminal { 100 } else { 30_000 });
         if self.is_quiet || self.shown.elapsed() < pause {
             return;
         }

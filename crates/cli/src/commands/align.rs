@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use jurist_core::chart::{Chart, MatrixChart};
-use jurist_core::grade::{Grade, GraderKind, RubricHash, with_parts};
+use jurist_core::grade::{Grade, GraderKind, Outcome, RubricHash, with_parts};
 use jurist_core::quantity::plural;
 use jurist_core::stats::agreement::{Alignment, Level, align};
 use jurist_core::stats::comparison::{AgreementByItem, JudgeDifference, compare_judges};
@@ -288,7 +288,7 @@ fn explain_no_match(humans: &[Grade], judged: &[Grade], wanted: Option<&str>, ta
         let grade = side.iter().find(is_wanted).or(side.first())?;
         Some(format!("`{}` of `{}`", printable_line(&grade.criterion), printable_line(&grade.candidate)))
     };
-    if !judged.is_empty() && judged.iter().all(|grade| grade.outcome.unit().is_none()) {
+    if !judged.is_empty() && !judged.iter().any(|grade| matches!(grade.outcome, Outcome::Scored { .. })) {
         return format!(
             "none of the {} of the judge has a score, because they are deferred or errors; grade the candidates with a \
              judge that answers first",
