@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use jurist_core::grade::{self, Grade, GraderKind, Outcome, Time, VerdictStatus};
+use jurist_store::RubricVersionId;
 use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter};
 use jurist_store::tallies::{GradeTally, TallyFilter, TallyPeriod, VerdictTally};
 use serde::{Deserialize, Serialize};
@@ -337,16 +338,16 @@ struct VerdictSum {
     cost: f64,
 }
 
+/// A version that a query filters by; text that is no id is a bad request.
+fn parse_version_filter(version: Option<&str>) -> Result<Option<RubricVersionId>, ApiError> {
+    version.map(str::parse).transpose().map_err(ApiError::bad)
+}
+
 impl GradeListQuery {
     pub fn grades(&self) -> Result<GradeFilter, ApiError> {
         Ok(GradeFilter {
             candidate: self.candidate.clone(),
-            rubric_version: self
-                .rubric_version
-                .as_deref()
-                .map(str::parse)
-                .transpose()
-                .map_err(ApiError::bad)?,
+            rubric_version: parse_version_filter(self.rubric_version.as_deref())?,
             criterion: self.criterion.clone(),
             grader_kind: self.grader_kind,
             grader: self.grader.clone(),
@@ -360,12 +361,7 @@ impl GradeListQuery {
     pub fn verdicts(&self) -> Result<VerdictFilter, ApiError> {
         Ok(VerdictFilter {
             candidate: self.candidate.clone(),
-            rubric_version: self
-                .rubric_version
-                .as_deref()
-                .map(str::parse)
-                .transpose()
-                .map_err(ApiError::bad)?,
+            rubric_version: parse_version_filter(self.rubric_version.as_deref())?,
             agent: self.agent.clone(),
             status: self.status,
             from: self.from,
@@ -453,7 +449,7 @@ async fn list_tallies(
         TallyBucket::All => TallyPeriod::All,
     };
     let filter = TallyFilter {
-        rubric_version: which.rubric_version.as_deref().map(str::parse).transpose().map_err(ApiError::bad)?,
+        rubric_version: parse_version_filter(which.rubric_version.as_deref())?,
         criterion: which.criterion,
         grader: which.grader,
         agent: which.agent,
