@@ -29,7 +29,7 @@ pub use case_instance::{CaseInstance, NamedInstance};
 pub use data_rows::{CompactRow, Data, DataRow, RowFile, RowStorage};
 pub use judge_settings::{Aggregate, Calls, Escalate, Judge, Jury, TieBreak};
 pub use monitor::{AgentOverride, AlertLimits, Expensive, Monitor, MonitorBudget, MonitorFilter, Pacing};
-pub use provider_kinds::find_unspoken_kind;
+pub use provider_kinds::{REFUSED_REQUEST_KEYS, find_unspoken_kind};
 pub use row_template::{
     EnvironmentVariable, MAX_FILLED_BYTES, Unfilled, UnknownFilter, fill, fill_for_reader, find_row_field,
     is_name, named_row_fields, require_row_fields,

@@ -1,5 +1,19 @@
 //! Providers of other tools that are no chat models.
 
+/// Keys of promptfoo's HTTP provider that change the request or the answer and are not supported: without them,
+/// something else would be graded.
+pub const REFUSED_REQUEST_KEYS: [&str; 9] = [
+    "request",
+    "transformRequest",
+    "requestParser",
+    "multipart",
+    "sessionParser",
+    "session",
+    "auth",
+    "signatureAuth",
+    "tls",
+];
+
 /// Kinds of providers of promptfoo that are no chat models, each with what it is.
 const UNSPOKEN: [(&str, &str); 16] = [
     ("image", "a model that makes images"),

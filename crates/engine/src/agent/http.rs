@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jurist_core::candidate::Measurements;
 use jurist_core::grade::Failure;
-use jurist_core::suite::OUTPUT_PREFIX;
+use jurist_core::suite::{OUTPUT_PREFIX, REFUSED_REQUEST_KEYS};
 use jurist_core::template;
 use serde_json::{Map, Value as Json, json};
 
@@ -14,20 +14,6 @@ use super::{AgentOutput, AgentRunError, truncate_text, with_environment};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 const MAX_BYTES: usize = 64 << 20;
-
-/// Keys of promptfoo that change the request or the answer and are not supported: without them, something else would
-/// be graded.
-const REFUSED: [&str; 9] = [
-    "request",
-    "transformRequest",
-    "requestParser",
-    "multipart",
-    "sessionParser",
-    "session",
-    "auth",
-    "signatureAuth",
-    "tls",
-];
 
 /// A request with placeholders for the prompt and the variables of the case, and the place of the answer in the
 /// response.
@@ -66,7 +52,8 @@ pub(super) struct RequestValues<'a> {
 
 impl HttpTarget {
     pub(super) fn new(name: &str, url: String, config: &Map<String, Json>) -> Result<Self, String> {
-        if let Some(key) = REFUSED.iter().find(|key| config.get(**key).is_some_and(|value| !value.is_null()))
+        if let Some(key) =
+            REFUSED_REQUEST_KEYS.iter().find(|key| config.get(**key).is_some_and(|value| !value.is_null()))
         {
             return Err(format!(
                 "`config.{key}` of the target `{name}` is not supported; understood: url, method, headers, queryParams, body, validateStatus, transformResponse"

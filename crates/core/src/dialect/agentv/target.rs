@@ -9,7 +9,7 @@ use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::settings;
 use crate::source::{NodeEntry, NodeShape, SourceNode};
-use crate::suite::{CaseTarget, Judge, find_unspoken_kind};
+use crate::suite::{CaseTarget, Judge, REFUSED_REQUEST_KEYS, find_unspoken_kind};
 
 /// What answers a test, and which of the prompts it is given.
 #[derive(Clone)]
@@ -84,8 +84,8 @@ const MODEL_SETTINGS: [&str; 12] = [
     "timeout_seconds",
 ];
 
-/// Settings of an address that act, and those for which it is refused when a run is prepared.
-const ADDRESS_SETTINGS: [&str; 19] = [
+/// Settings of an address that act; others are refused when a run is prepared, or have no effect.
+const ADDRESS_SETTINGS: [&str; 10] = [
     "url",
     "method",
     "headers",
@@ -96,15 +96,6 @@ const ADDRESS_SETTINGS: [&str; 19] = [
     "transform_response",
     "responseParser",
     TRANSFORM,
-    "request",
-    "transformRequest",
-    "requestParser",
-    "multipart",
-    "sessionParser",
-    "session",
-    "auth",
-    "signatureAuth",
-    "tls",
 ];
 
 /// Settings of a provider that hold an API key or name the variable with it.
@@ -332,7 +323,8 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
         warn_unused_settings(&fields, &config, "this provider", &MODEL_SETTINGS);
     }
     if rules == TestRules::Promptfoo && id.as_deref().is_some_and(is_address) {
-        warn_unused_settings(&fields, &config, "this provider", &ADDRESS_SETTINGS);
+        let used = [&ADDRESS_SETTINGS[..], &REFUSED_REQUEST_KEYS].concat();
+        warn_unused_settings(&fields, &config, "this provider", &used);
     }
     let prompts = if rules == TestRules::Promptfoo { fields.texts("prompts") } else { Vec::new() };
     if rules == TestRules::Promptfoo {
