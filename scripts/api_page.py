@@ -1,6 +1,7 @@
 """Writes docs/api.md from schemas/openapi.json: every operation with its parameters, body, answers and an example.
 
-check_book.py compares the page with what this writes (JURIST_BLESS=1 writes it anew), and sends every example to a
+Objects that are fields of bodies and answers are on a page of their own, docs/api-objects.md.
+check_book.py compares both pages with what this writes (JURIST_BLESS=1 writes them anew), and sends every example to a
 server: an example that the server cannot read is a fault.
 """
 
@@ -9,9 +10,11 @@ import os
 import pathlib
 import re
 import subprocess
+from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/api.md"
+OBJECTS_PAGE = ROOT / "docs/api-objects.md"
 METHODS = ("get", "post", "put", "patch", "delete")
 HEAD = """# HTTP API
 
@@ -24,8 +27,17 @@ Errors are `application/problem+json` with `title`, `status`, `detail` and `requ
 Every response has the header `X-Request-Id`. A request may bring its own id in this header: 1 to 64 letters, digits, `-`, `_` and `.`.
 Server errors are in the log under this id; see [metrics and logs](server.md#metrics-and-logs).
 Lists have a field `next`; send its value as `after` to get the next page.
+Fields marked `optional` may be absent or `null`.
+Each type that is a link leads to [the objects](api-objects.md), with a table of their fields.
 Ids in the examples are invented; use your own.
 [Server](server.md) explains what the operations are for.
+"""
+OBJECTS_HEAD = """# Objects of the HTTP API
+
+Generated from `schemas/openapi.json`; a test compares the two.
+
+These objects are fields of requests and answers of the [HTTP API](api.md).
+Fields marked `optional` may be absent or `null`.
 """
 
 RUBRIC = "criteria: [{name: tone, description: Is the reply friendly?, scale: binary}]"
@@ -92,6 +104,13 @@ IDS = {"/accounts/": f"acc_{ID}", "/alerts/": f"alr_{ID}", "/assignments/": f"as
        "/items/": f"itm_{ID}", "/tokens/": f"tok_{ID}", "/traces/": "ticket-4711", "/monitors/": "support"}
 
 
+@dataclass
+class ObjectField:
+    name: str
+    schema: dict
+    is_required: bool
+
+
 def render_page(document):
     groups = {}
     for path, item in document["paths"].items():
@@ -114,17 +133,88 @@ def render_operation(method, path, operation, document):
         lines += [render_parameter(parameter, document) for parameter in parameters]
     body = operation.get("requestBody", {}).get("content", {})
     schema = resolve(body.get("application/json", {}).get("schema"), document)
-    if schema and schema.get("properties"):
-        lines.append("\n| field of the body | type | meaning |\n| --- | --- | --- |\n")
-        required = schema.get("required", [])
-        for name, field in schema["properties"].items():
-            mark = "" if name in required else ", optional"
-            lines.append(f"| `{name}` | {name_type(field, document)}{mark} | {tidy(field.get('description', ''))} |\n")
+    lines.append(render_fields("field of the body", list_fields(schema, document), document))
     answers = [f"{status}: {describe_answer(answer, document)}" for status, answer in operation["responses"].items() if status.startswith("2")]
     if answers:
         lines.append(f"\nAnswer: {'; '.join(answers)}.\n")
+    lines += [render_answer(name, document) for name in name_answers(operation, document)]
     lines.append(render_example(method, path, operation, schema, body, document))
     return "".join(lines)
+
+
+def render_fields(title, fields, document):
+    if not fields:
+        return ""
+    lines = [f"\n| {title} | type | meaning |\n| --- | --- | --- |\n"]
+    for field in fields:
+        mark = "" if field.is_required else ", optional"
+        lines.append(f"| `{field.name}` | {link_type(field.schema, document)}{mark} | {find_description(field.schema, document)} |\n")
+    return "".join(lines)
+
+
+def render_answer(name, document):
+    return render_fields(f"field of `{name}`", list_fields(document["components"]["schemas"][name], document), document)
+
+
+def render_objects_page(document):
+    lines = [OBJECTS_HEAD]
+    for name in sorted(name_objects(document)):
+        schema = document["components"]["schemas"][name]
+        meaning = tidy(schema.get("description", "")).rstrip(".")
+        lines.append(f"\n## {name}\n" + (f"\n{meaning}.\n" if meaning else ""))
+        lines.append(render_fields("field", list_fields(schema, document), document))
+    return "".join(lines)
+
+
+def name_answers(operation, document):
+    """The objects that an operation answers with; those of a list, and every alternative."""
+    for status, answer in operation["responses"].items():
+        content = next(iter(answer.get("content", {}).values()), {})
+        if status.startswith("2"):
+            yield from name_schemas(content.get("schema", {}), document)
+
+
+def name_schemas(schema, document):
+    """The objects with fields that a schema refers to, without those inside them."""
+    if "$ref" in schema:
+        target = resolve(schema, document)
+        if list_fields(target, document):
+            return [schema["$ref"].rsplit("/", 1)[1]]
+        return name_schemas(target, document)
+    options = [*schema.get("oneOf", []), *schema.get("anyOf", []), schema.get("items"), schema.get("additionalProperties")]
+    return list(dict.fromkeys(name for option in options if isinstance(option, dict) for name in name_schemas(option, document)))
+
+
+def name_objects(document):
+    """The objects inside the bodies and answers of all operations."""
+    operations = [item[method] for item in document["paths"].values() for method in METHODS if method in item]
+    bodies = [operation["requestBody"]["content"].get("application/json", {}).get("schema") for operation in operations if "requestBody" in operation]
+    schemas = [resolve(body, document) for body in bodies if body]
+    schemas += [document["components"]["schemas"][name] for operation in operations for name in name_answers(operation, document)]
+    found = set()
+    while schemas:
+        fields = list_fields(schemas.pop(), document)
+        inner = {name for field in fields for name in name_schemas(field.schema, document)} - found
+        found |= inner
+        schemas += [document["components"]["schemas"][name] for name in inner]
+    return found
+
+
+def list_fields(schema, document):
+    """The fields of an object in the order of the schema; those of all parts where it has several."""
+    if not schema:
+        return []
+    parts = [resolve(part, document) for part in schema.get("allOf", [schema])]
+    if "allOf" in schema:
+        return [field for part in parts for field in list_fields(part, document)]
+    required = schema.get("required", [])
+    return [ObjectField(name, field, name in required) for name, field in schema.get("properties", {}).items()]
+
+
+def find_description(schema, document):
+    """Of the field, or else of what it refers to."""
+    options = [schema, *schema.get("oneOf", []), resolve(schema, document)]
+    return tidy(next((option["description"] for option in options if option.get("description")), ""))
 
 
 def render_parameter(parameter, document):
@@ -193,6 +283,8 @@ def name_type(schema, document):
         target = resolve(schema, document)
         if "enum" in target:
             return " or ".join(f"`{value}`" for value in target["enum"])
+        if "oneOf" in target:
+            return name_type(target, document)
         return name_type(target, document) if target.get("type") in ("string", "integer", "number") else schema["$ref"].rsplit("/", 1)[1]
     for key in ("oneOf", "anyOf"):
         if key in schema:
@@ -202,9 +294,22 @@ def name_type(schema, document):
         return " or ".join(f"`{value}`" for value in schema["enum"])
     kind = schema.get("type", "any")
     kind = next((name for name in kind if name != "null"), "any") if isinstance(kind, list) else kind
+    if kind == "array" and "prefixItems" in schema:
+        parts = schema["prefixItems"]
+        return f"list of {len(parts)} {name_type(parts[0], document)}s"
     if kind == "array":
         return f"list of {name_type(schema.get('items', {}), document)}"
+    if isinstance(schema.get("additionalProperties"), dict):
+        return f"object of {name_type(schema['additionalProperties'], document)} by name"
     return str(kind)
+
+
+def link_type(schema, document):
+    """The type, its objects linked to their tables."""
+    text = name_type(schema, document)
+    for name in name_schemas(schema, document):
+        text = re.sub(rf"\b{name}\b", f"[{name}](api-objects.md#{name.lower()})", text)
+    return text
 
 
 def describe_answer(answer, document):
@@ -243,9 +348,18 @@ def tidy(text):
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def read_document():
+    return json.loads((ROOT / "schemas/openapi.json").read_text())
+
+
 def make_page():
-    return render_page(json.loads((ROOT / "schemas/openapi.json").read_text()))
+    return render_page(read_document())
+
+
+def make_objects_page():
+    return render_objects_page(read_document())
 
 
 if __name__ == "__main__":
     PAGE.write_text(make_page())
+    OBJECTS_PAGE.write_text(make_objects_page())

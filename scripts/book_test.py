@@ -101,6 +101,35 @@ class Api(unittest.TestCase):
         self.assertIn("JURIST_TOKEN", examples["GET /api/v1/session"])
         self.assertIn("/tasks/ant_", examples["DELETE /api/v1/tasks/{task}/items/{item}"])
 
+    def test_fields_of_answers_are_listed_and_objects_inside_are_linked(self):
+        schemas = {
+            "Plan": {"required": ["cost", "steps"], "properties": {
+                "cost": {"type": "number", "description": "Dollars."},
+                "steps": {"type": "array", "description": "In order.", "items": {"$ref": "#/components/schemas/Step"}},
+                "until": {"type": ["string", "null"], "description": "End of\nthe plan."}}},
+            "Named": {"allOf": [{"$ref": "#/components/schemas/Plan"}, {"properties": {"interval": {
+                "type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}], "description": "95 %."}}}]},
+            "Step": {"description": "A step", "properties": {"kind": {"$ref": "#/components/schemas/Kind"}}},
+            "Kind": {"enum": ["first", "last"], "type": "string", "description": "Kind of step."},
+        }
+        answer = {"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Named"}}}}
+        document = {"components": {"schemas": schemas}, "paths": {"/plan": {"get": {"responses": {"200": answer}}}}}
+        self.assertIn(
+            "| field of `Named` | type | meaning |\n| --- | --- | --- |\n"
+            "| `cost` | number | Dollars. |\n"
+            "| `steps` | list of [Step](api-objects.md#step) | In order. |\n"
+            "| `until` | string, optional | End of the plan. |\n"
+            "| `interval` | list of 2 numbers, optional | 95 %. |\n",
+            api_page.render_page(document))
+        self.assertIn("\n## Step\n\nA step.\n\n| field |", api_page.render_objects_page(document))
+        self.assertIn("| `kind` | `first` or `last`, optional | Kind of step. |", api_page.render_objects_page(document))
+
+    def test_each_link_to_an_object_leads_to_its_heading(self):
+        pages = api_page.make_page() + api_page.make_objects_page()
+        links = set(re.findall(r"\]\(api-objects\.md#(\w+)\)", pages))
+        headings = {name.lower() for name in re.findall(r"^## (\w+)$", api_page.make_objects_page(), re.MULTILINE)}
+        self.assertEqual(links, headings)
+
 
 class InlineCommands(unittest.TestCase):
     """With a shell script in place of jurist that has one command, `runs show`, whose flag --prompts requires --case."""

@@ -38,7 +38,7 @@ import inline_commands
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Their blocks are tried by other tests (published.rs, tidy.rs, the soak test), or describe how to build Jurist itself.
 TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dependencies.md", "docs/api.md",
-                   "docs/dialects.md"}
+                   "docs/api-objects.md", "docs/dialects.md"}
 SENTINEL = "\x1eexit"
 SECONDS_PER_COMMAND = 60
 # Long commands report their progress, and what is long depends on the machine.
@@ -323,13 +323,15 @@ def bless(result):
     file.write_text(text)
 
 
-def check_api_page(is_blessing):
-    page = api_page.make_page()
-    if api_page.PAGE.read_text() == page:
-        return []
-    if is_blessing:
-        api_page.PAGE.write_text(page)
-    return ["docs/api.md is not what schemas/openapi.json says; JURIST_BLESS=1 scripts/check-book writes it anew"]
+def check_api_pages(is_blessing):
+    faults = []
+    for file, page in [(api_page.PAGE, api_page.make_page()), (api_page.OBJECTS_PAGE, api_page.make_objects_page())]:
+        if file.exists() and file.read_text() == page:
+            continue
+        if is_blessing:
+            file.write_text(page)
+        faults.append(f"docs/{file.name} is not what schemas/openapi.json says; JURIST_BLESS=1 scripts/check-book writes it anew")
+    return faults
 
 
 def check_api_examples(program):
@@ -398,7 +400,7 @@ def main():
         for fault in result.faults:
             print(fault, file=sys.stderr)
     faults = check_inline_commands(pages, program)
-    faults += [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
+    faults += [] if arguments.pages else [*check_api_pages(is_blessing), *check_api_examples(program), *check_links()]
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)
