@@ -267,7 +267,7 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_owned())
 }
 
-/// A link for the first owner while the server has no administrator; valid once, for a day.
+/// A link for the first administrator while the server has none; valid once, for a day.
 pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, StoreError> {
     if app.store.has_admin().await? {
         return Ok(None);
@@ -275,7 +275,7 @@ pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, Store
     owner_link(app, address).await.map(Some)
 }
 
-/// Creates an invitation link for an owner who administers the server, and revokes earlier ones. It needs no further
+/// Creates an invitation link for an administrator of the server, and revokes earlier ones. It needs no further
 /// permission: the command that creates it already has access to the database.
 pub async fn owner_link(app: &App, address: &str) -> Result<String, StoreError> {
     let (project, now) = (app.default_project, clock::current_time());
