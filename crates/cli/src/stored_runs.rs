@@ -405,7 +405,7 @@ async fn load_judge_grades(
     }
 }
 
-/// What the database knows of a grade besides the grade.
+/// What the database stores about a grade in addition to the grade.
 pub fn grade_head_fields(head: &GradeHead) -> MetadataFields {
     let agent = head.agent.as_ref().map(|agent| ("agent".to_owned(), json!(agent)));
     let version = ("rubric_version".to_owned(), json!(head.rubric_version.to_string()));

@@ -87,7 +87,7 @@ fn case(rubric: &Rubric, name: &str, status: &str, outcome: &Value, text: &str) 
             "evidence": evidence, "spend": spend, "time": "2026-03-20T10:15:40Z",
         })
     };
-    // Something besides the number, so that not every criterion says the same.
+    // A second criterion with another result, so that not all criteria say the same.
     let clear = if status == "fail" { scored(0.8) } else { outcome.clone() };
     json!({
         "case": name, "candidate": name, "rubric": rubric.version(),

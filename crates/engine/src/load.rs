@@ -296,7 +296,7 @@ fn read_file_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError>
 }
 
 /// Opens a file to read. A named pipe or a terminal is refused: it may never have any data, and the command would
-/// wait for ever. What a shell hands over as `<(…)` or `/dev/stdin` is read.
+/// wait without end. What a shell hands over as `<(…)` or `/dev/stdin` is read.
 pub fn open_file(path: &Path) -> std::io::Result<File> {
     if !is_handed_over(path) && is_device(path) {
         return Err(std::io::Error::other("it is a pipe, a socket or a device, not a file"));

@@ -111,7 +111,7 @@ class Evaluator:
 
     @classmethod
     def _own_options(cls) -> list[str]:
-        """Parameters of the class besides those of judges, for messages."""
+        """Parameters of the class in addition to those of judges, for messages."""
         import inspect
 
         parameters = inspect.signature(cls.__init__).parameters

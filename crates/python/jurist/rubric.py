@@ -23,7 +23,7 @@ ProgressFunction = Callable[[int, int], None]
 
 
 class CandidateFields(TypedDict, total=False):
-    """What is known of a candidate besides its output; None is the same as nothing."""
+    """What is known of a candidate in addition to its output; None is the same as a missing field."""
 
     input: Any
     reference: Any

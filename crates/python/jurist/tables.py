@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jurist.results import Verdicts
 
 
-#: Columns that a table of verdicts has besides those of criteria, with their types.
+#: Columns that a table of verdicts has in addition to those of criteria, with their types.
 VERDICT_COLUMNS = {"id": str, "status": str, "score": float, "cost": float, "error": str}
 
 #: Columns that clusters add to the rows which they grade, with their types.

@@ -34,7 +34,7 @@ pub struct AppState {
     pub stopping: watch::Sender<bool>,
     /// Limits of traces that are being received.
     pub gate: Arc<IngestAdmission>,
-    /// Output folders for annotations, besides the store.
+    /// Output folders for annotations, in addition to the store.
     pub outputs: Outputs,
     /// Cache for trends.
     pub sequences: Sequences,

@@ -29,7 +29,7 @@ pub(crate) const DECIDE: Bulk = Bulk {
     tail: "ON CONFLICT DO NOTHING RETURNING trace, monitor",
 };
 
-/// How often a trace is judged again at most when further pieces arrive. Each time costs a model call, and without a
+/// How often a trace is graded again at most when further pieces arrive. Each time costs a model call, and without a
 /// limit a sender of pieces could spend the whole budget.
 const MAX_JUDGED_AGAIN: u64 = 5;
 

@@ -19,7 +19,7 @@ pub enum DecisionState {
     Cached,
     /// Judge error. It is counted separately from traces that were not judged.
     JudgeError,
-    /// The trace has changed since it was judged; it is to be judged again.
+    /// The trace has changed since it was judged, and waits to be graded again.
     Stale,
 }
 

@@ -29,7 +29,7 @@ pub struct DecisionTally {
     pub agent: Option<String>,
 }
 
-/// What sums are grouped by, besides versions and strata.
+/// What sums are grouped by, in addition to versions and strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TallyGrouping {
     All,

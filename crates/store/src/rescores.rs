@@ -1,4 +1,4 @@
-//! Re-scorings: traces that are judged again under a newer version. The earlier scores stay.
+//! Re-scorings: traces that are graded again under a newer version. The earlier scores stay.
 
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
@@ -27,7 +27,7 @@ pub struct Rescore {
     pub created: Time,
 }
 
-/// A trace that can be judged again.
+/// A trace that can be re-scored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rescorable {
     pub trace: TraceId,

@@ -298,7 +298,7 @@ export interface components {
         };
         /** @description What is graded, with the task it answers. None of it is trusted. */
         JudgeInput: {
-            /** @description What the file says about the case besides; only programs that check the answer get it. */
+            /** @description Other data of the case in the file; only programs that check the answer get them. */
             case_data?: components["schemas"]["CaseData"];
             /** @description Documents that the answer may rest on. */
             context?: string[];

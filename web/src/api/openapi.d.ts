@@ -4264,7 +4264,7 @@ export interface components {
             n_calls: number;
             /** @description Number of traces that could be re-scored. */
             n_of: number;
-            /** @description Traces that are judged again. */
+            /** @description Traces that are re-scored. */
             n_traces: number;
             /**
              * Format: double
@@ -4289,7 +4289,7 @@ export interface components {
             n_scored: number;
             /**
              * Format: int64
-             * @description Number of traces that are judged again.
+             * @description Number of traces that are re-scored.
              */
             n_traces: number;
             /**

@@ -115,7 +115,7 @@ impl Reporter {
             None if self.file.is_none() => return Ok(()),
             None => render_plain_text(run)?,
         };
-        // The page of a workflow run, besides the annotations.
+        // The page of a workflow run, in addition to the annotations.
         if let Some(page) =
             load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
         {

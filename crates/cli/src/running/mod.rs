@@ -127,7 +127,7 @@ impl From<CommandOutcome> for FinishedRun {
     }
 }
 
-/// What is said about a run besides what it holds.
+/// What reports say about a run in addition to its content.
 pub struct RunReportContext {
     pub took: Duration,
     pub n_units: usize,

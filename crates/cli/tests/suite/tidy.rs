@@ -1,4 +1,4 @@
-//! The rules of the house: who may know whom, and what stands where.
+//! The rules of the code base: which module may use which, and where each thing is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

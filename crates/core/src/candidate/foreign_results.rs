@@ -245,7 +245,7 @@ const RESULT_VERSIONS: &[ResultVersion] = &[
     ResultVersion { tool: "AgentV", path: "schema_version", known: &[1] },
 ];
 
-/// Numbers that are no scores although they may be from 0 to 1, besides those of records.
+/// Numbers that are no scores although they may be from 0 to 1, in addition to those of records.
 const COUNTERS: [&str; 7] =
     ["order", "index", "epoch", "success", "run_duration", "runDuration", "evaluationCost"];
 

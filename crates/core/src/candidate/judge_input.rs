@@ -46,7 +46,7 @@ pub struct JudgeInput {
     /// Expected tool calls, if they are not in the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_calls: Option<Value>,
-    /// What the file says about the case besides; only programs that check the answer get it.
+    /// Other data of the case in the file; only programs that check the answer get them.
     #[serde(skip_serializing_if = "CaseData::is_empty")]
     pub case_data: CaseData,
     /// Row of the data that the case was made from; it fills `{{ row.field }}` in the rubric. Absent if there is none.

@@ -218,7 +218,7 @@ impl Canvas {
         self.draw("rect", class, &place, tip);
     }
 
-    /// The mark of a series at a point; each has a shape besides its colour.
+    /// The mark of a series at a point; each has a shape as well as a colour.
     pub(super) fn mark(&mut self, series: usize, class: &str, tip: &str, (x, y): (f64, f64)) {
         const R: f64 = 3.4;
         let (x, y) = (x.clamp(R, self.width - R), y.clamp(R, self.height - R));

@@ -1,7 +1,7 @@
 //! The one place for colours, and what they mean everywhere.
 //!
 //! Chosen so that they stay apart for those who lack one of the three kinds of cones, which a test
-//! measures; series have a shape of their own besides.
+//! measures; each series also has a shape of its own.
 
 use std::fmt::Write as _;
 

@@ -28,7 +28,7 @@ pub struct ExternalCheck {
     /// Handed to the program as it is.
     pub config: Option<Value>,
     pub time_limit: Duration,
-    /// Variables of the environment that the program gets besides harmless ones such as `PATH`.
+    /// Variables of the environment that the program gets in addition to harmless ones such as `PATH`.
     pub variables: Vec<String>,
     /// The names under which the code is given scores of other criteria instead of the output: for each the criteria
     /// and how much they weigh.

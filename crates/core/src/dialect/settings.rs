@@ -27,7 +27,7 @@ pub struct ProjectSettings {
     pub vendors: BTreeMap<String, CustomVendor>,
     pub network: NetworkSettings,
     pub limits: RateLimitSettings,
-    /// Patterns of what must not be kept, besides what looks like a key.
+    /// Patterns of texts that must not be stored, in addition to texts that look like keys.
     pub redact: Vec<String>,
     /// What currencies are in dollars, where caps are set in others.
     pub rates: Rates,
@@ -143,7 +143,7 @@ pub struct CustomVendor {
 /// How the network is reached.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NetworkSettings {
-    /// A file with certificates to trust besides the system's.
+    /// A file with certificates to trust in addition to those of the system.
     pub ca: Option<String>,
     pub proxy: Option<String>,
 }

@@ -22,7 +22,7 @@ use super::{
 /// The grades of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GradeTable {
-    /// Each with what its row says besides.
+    /// Each with the other fields of its row.
     pub grades: Vec<(Grade, MetadataFields)>,
     /// How columns were read, in a sentence, where their names alone do not say it.
     pub reading: Option<String>,
@@ -112,7 +112,7 @@ pub fn read_labels_table(
     Ok(GradeTable { grades, reading: columns.reading(), without_criterion })
 }
 
-/// What is known of a table besides its cells.
+/// What is known of a table in addition to its cells.
 #[derive(Clone, Copy)]
 struct KnownOfTable<'a> {
     delimiter: u8,

@@ -158,7 +158,7 @@ impl JudgeInput {
     }
 }
 
-/// What stands where a recipe's key parameter says.
+/// The value at the place that a recipe's key parameter names.
 fn find_keyed_value<'a>(
     record: &'a Json,
     fields: &RecordFields<'a>,

@@ -235,7 +235,7 @@ pub fn with_evidence(grade: &Grade, said: String) -> String {
     if is_flagged { format!("{} (answer of the judge: {said})", flag.words()) } else { said }
 }
 
-/// What decided a verdict besides its answers: gates that failed, why a panel did not pass, and where trees ended.
+/// What decided a verdict in addition to its answers: gates that failed, why a panel did not pass, and where trees ended.
 pub fn verdict_grounds(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
     list_grounds(run, result, ReasonLength::Full)
 }

@@ -159,7 +159,7 @@ impl OpinionBuilder<'_> {
         }
     }
 
-    /// Everything that influences this judge's answers besides the candidate.
+    /// Everything that influences this judge's answers, except the candidate.
     fn configuration(&self, question: &Question<'_>, template: &str) -> String {
         let JudgeModel { line, temperature, max_tokens, draw } = self.seat.judge_of(question.criterion);
         // Keys of an object are sorted, so that the text is the same in every version of the program.

@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// How the network is reached.
 #[derive(Debug, Clone, Default)]
 pub struct NetworkOptions {
-    /// Certificates to trust besides the system's, as PEM.
+    /// Certificates to trust in addition to those of the system, as PEM.
     pub ca: Option<Vec<u8>>,
     /// Replaces `HTTPS_PROXY` and similar variables.
     pub proxy: Option<String>,

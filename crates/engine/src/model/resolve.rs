@@ -443,7 +443,7 @@ fn host_of(address: &str) -> Option<String> {
     Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
 }
 
-/// What a program is, besides its name: where it runs, and what the files it is made of say.
+/// What identifies a program in addition to its name: where it runs, and the content of the files it is made of.
 fn program(words: &[String]) -> String {
     let files = words
         .iter()

@@ -226,7 +226,7 @@ async fn preview_judge_prompts(
     Ok(Json(Prompts { prompts: prompts.into_iter().map(PromptView::from).collect() }))
 }
 
-/// What stands where a trace will stand.
+/// Texts in the place of those of a trace.
 fn placeholder_judge_input() -> JudgeInput {
     JudgeInput {
         task: "(what the agent was asked)".to_owned(),

@@ -31,7 +31,7 @@ const MAX_PART: usize = 500;
 const MAX_PLACE: usize = 1_000_000;
 /// Letters of the name of a suite, case or candidate.
 const MAX_NAME: usize = 2_000;
-/// Clocks of laptops may be wrong by this much. A run from the future would be the newest for ever.
+/// Clocks of laptops may be wrong by this much. A run from the future would stay the newest.
 const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 pub fn build_run_push_routes() -> OpenApiRouter<App> {

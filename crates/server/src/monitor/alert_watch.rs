@@ -55,7 +55,7 @@ pub struct AlertChecks {
     pub next: Option<Time>,
 }
 
-/// Checks every monitor: raises or resolves its alerts, and adds jobs for traces that would wait for ever.
+/// Checks every monitor: raises or resolves its alerts, and adds jobs for traces that would wait without end.
 pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
     for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {
         let open = open_alerts(store, project.id).await?;

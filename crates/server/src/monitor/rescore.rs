@@ -93,7 +93,7 @@ pub struct NewRescore {
 }
 
 impl NewRescore {
-    /// The state of the decisions that are judged again; `None` for a re-scoring of earlier versions.
+    /// The state of the decisions that are re-scored; `None` for a re-scoring of earlier versions.
     fn state(&self) -> Option<DecisionState> {
         match (self.errors, self.over_budget) {
             (true, _) => Some(DecisionState::JudgeError),
@@ -114,7 +114,7 @@ impl NewRescore {
 pub struct RescorePlan {
     /// The version that judges.
     pub rubric_version: String,
-    /// Traces that are judged again.
+    /// Traces that are re-scored.
     pub n_traces: usize,
     /// Number of traces that could be re-scored.
     pub n_of: usize,
@@ -148,7 +148,7 @@ pub struct RescoreView {
     pub until: String,
     /// Sampled share of traces.
     pub share: f64,
-    /// Number of traces that are judged again.
+    /// Number of traces that are re-scored.
     pub n_traces: u64,
     /// Of them, how many have been judged.
     pub n_scored: usize,

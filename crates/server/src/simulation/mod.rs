@@ -57,7 +57,7 @@ pub struct SimulationReport {
     pub n_notices: usize,
 }
 
-/// What is simulated, besides faults.
+/// What is simulated, in addition to faults.
 #[derive(Debug)]
 struct Scenario {
     epoch: Time,

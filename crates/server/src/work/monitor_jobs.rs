@@ -454,7 +454,7 @@ pub(super) fn postpone_while_paused() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(60)), PAUSED)
 }
 
-/// The result is about an earlier revision of the trace, so the trace is judged again.
+/// The result is about an earlier revision of the trace, so the trace is graded again.
 fn retry_changed_trace() -> JobEnd {
     JobEnd::Later(clock::current_time(), "the trace changed while it was judged")
 }

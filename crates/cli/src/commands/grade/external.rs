@@ -118,7 +118,7 @@ pub(super) async fn decide_external_record(
     Ok(DecidedRecord { record, line })
 }
 
-/// What a record says besides what is graded.
+/// The fields of a record that are not graded.
 pub(super) fn read_case_data(record: &Json) -> CaseData {
     let map = |key: &str| record.get(key).and_then(Json::as_object).cloned();
     let vars: Map<String, Json> = map("vars").or_else(|| map("inputs")).unwrap_or_default();

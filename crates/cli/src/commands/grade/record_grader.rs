@@ -110,7 +110,7 @@ fn describe_notice(notice: &CallNotice) -> String {
     }
 }
 
-/// Who judges, besides what the flags say.
+/// Judges in addition to those of the flags.
 #[derive(Debug, Clone, Default)]
 pub struct JudgeOverrides {
     pub provided: Vec<ProvidedModel>,

@@ -192,7 +192,7 @@ struct AssertionReader<'a> {
 }
 
 impl<'a> AssertionReader<'a> {
-    /// All plain strings become one rubric, which stands where the first of them did.
+    /// All plain strings become one rubric, in the place of the first of them.
     fn list(&mut self, nodes: &[&SourceNode]) -> (Vec<Criterion>, Vec<Spot>) {
         if let Some(read) = self.read_panel(nodes) {
             return read;

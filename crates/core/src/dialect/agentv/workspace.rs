@@ -14,7 +14,7 @@ use crate::template;
 /// Keys under which AgentV describes the folder: `environment` today, `workspace` for hooks and in older files.
 const BLOCKS: [&str; 2] = ["environment", "workspace"];
 
-/// Names that AgentV fills into the commands of hooks, besides the folder.
+/// Names that AgentV fills into the commands of hooks, in addition to the folder.
 const HOOK_NAMES: [&str; 4] = ["test_id", "eval_run_id", "case_input", "case_metadata"];
 
 /// The key for functions that AgentV and promptfoo call around the tests.

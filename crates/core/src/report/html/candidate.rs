@@ -12,7 +12,7 @@ use crate::candidate::{
 use crate::chart::escape_xml;
 use crate::quantity::plural;
 
-/// About what a step costs besides its texts.
+/// Approximate bytes of a step without its texts.
 const STEP: usize = 300;
 
 /// From how many bytes on a text gets a box of its own to scroll in.

@@ -325,7 +325,7 @@ fn graded_criterion_ids(result: &CaseResult) -> Vec<&str> {
     ids
 }
 
-/// What an author said about a criterion besides what it asks.
+/// What an author set for a criterion in addition to its question.
 fn tags(criterion: &Criterion) -> Vec<String> {
     let weight = Some(criterion.weight).filter(|value| (value - 1.0).abs() > 1e-9);
     let polarity = match criterion.polarity {

@@ -69,7 +69,7 @@ impl Difference {
         self.spread <= 0.0 && self.difference.abs() <= 0.0
     }
 
-    /// Cases that would be needed besides these to see a difference of this size four times out of five.
+    /// Cases that would be needed in addition to these to see a difference of this size four times out of five.
     pub fn more_cases_for(&self, size: f64) -> Option<usize> {
         let z = normal_quantile(1.0 - ALPHA / 2.0) + normal_quantile(0.8);
         let needed = (z * self.spread / size).powi(2).ceil();

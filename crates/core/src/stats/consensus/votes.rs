@@ -207,7 +207,7 @@ fn one_coin(votes: &RaterVotes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
         all[vote.rater] += 1.0;
     }
     let table = |(right, all): (f64, f64)| {
-        // Certainty would forbid every other answer for ever.
+        // A probability of 1 could never change again, whatever the other answers are.
         let right = if 0.0 < all { (right / all).clamp(1e-10, 1.0 - 1e-10) } else { 1.0 / n as f64 };
         let wrong = (1.0 - right) / (n.max(2) - 1) as f64;
         (0..n).map(|a| (0..n).map(|b| if a == b { right } else { wrong }).collect()).collect()

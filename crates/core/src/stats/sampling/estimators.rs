@@ -54,8 +54,8 @@ pub struct EstimatorComparison {
     pub rogan_gladen: Option<CoefficientResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mistakes: Option<CorrectedRate>,
-    /// Labels that would be needed besides these for half the width of the interval of PPI++, or of the labels
-    /// alone where there is no other.
+    /// Labels that would be needed in addition to these for half the width of the interval of PPI++, or of the
+    /// labels alone where there is no other.
     pub labels_to_halve: Option<usize>,
     pub warnings: Vec<String>,
 }

@@ -47,7 +47,7 @@ pub struct PredictionPowered {
     pub lambda_unclipped: f64,
     /// Of judge and human; none when the judge always says the same.
     pub correlation: Option<f64>,
-    /// Labels that would be needed besides these for an interval of half the width.
+    /// Labels that would be needed in addition to these for an interval of half the width.
     pub labels_to_halve: usize,
     pub warning: Option<String>,
 }

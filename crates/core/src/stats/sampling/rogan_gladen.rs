@@ -35,8 +35,8 @@ pub struct CorrectedRate {
     /// Where the rate may really lie, the uncertainty of the judge's mistakes included
     /// (Lang and Reiczigel 2014).
     pub interval: (f64, f64),
-    /// Labels that would be needed besides these for half the width, in the same mix; none when more labels
-    /// alone cannot do it, since too few cases are judged.
+    /// Labels that would be needed in addition to these for half the width, in the same mix; none when more
+    /// labels alone cannot do it, since too few cases are judged.
     pub labels_to_halve: Option<usize>,
     pub warnings: Vec<String>,
 }
