@@ -4,7 +4,7 @@
 //! `web/tests/speed.spec.ts` measures its pages in a browser.
 //!
 //! 100,000 traces of five agents, all watched, paid for and judged on ten criteria, so that there are a million grades,
-//! and 5,000 comparisons; then each door is asked over HTTP, 51 times.
+//! and 5,000 comparisons; then each endpoint gets 51 requests over HTTP.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal, which may fail")]
 

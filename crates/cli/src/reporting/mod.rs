@@ -159,7 +159,7 @@ pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
 /// Columns that a mark and a score need next to a name.
 const BESIDE_A_NAME: usize = 16;
 
-/// A reason that is longer than this is not told twice.
+/// A reason that is longer than this is not printed twice.
 const LONG: usize = 60;
 
 /// Case by case, those that did not pass with their reasons; then the means. Names are cut where a terminal has few

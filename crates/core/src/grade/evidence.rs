@@ -129,7 +129,7 @@ impl FoldedText {
                 out.push_folded(plain_letter(letter, folding), folding, (start, end));
                 continue;
             }
-            // Marks are told apart before compatible spellings make something else of them.
+            // Marks are distinguished before compatible spellings make something else of them.
             for letter in original[start..end].chars().map(|letter| plain_letter(letter, folding)).nfkc() {
                 out.push_folded(letter, folding, (start, end));
             }

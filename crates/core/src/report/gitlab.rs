@@ -1,7 +1,7 @@
 //! GitLab's code quality report: of its formats the one that a merge request shows as a list of what got worse.
 //!
-//! It knows problems only, so cases that pass, broke or wait are not in it, except for gates that nobody could
-//! decide and candidates that hold text shaped like a verdict; GitLab reads JUnit as well.
+//! It knows problems only, so cases that pass, have an error or wait are not in it, except for gates that could
+//! not be decided and candidates that hold text shaped like a verdict; GitLab reads JUnit as well.
 
 use serde_json::{Value as Json, json};
 

@@ -106,7 +106,7 @@ fn people_and_judges_rank_the_models_of_pandalm() {
     assert_eq!((said.first(), said.last()), (judged.first(), judged.last()));
     let rates = WinRates::new(5, &people);
     assert!((0..5).all(|it| rates.rate(it, it).is_none()));
-    // Each two were shown in one order only; over five models place and strength can still be told apart.
+    // Each two were shown in one order only; over five models position and strength can still be distinguished.
     let model = BradleyTerryModel { position: Position::Estimated, ..BradleyTerryModel::default() };
     let position = fit_bradley_terry(&names, &people, model).unwrap().position.unwrap();
     assert!(position.value.abs() < 1.0 && 0.0 < position.error, "{position:?}");

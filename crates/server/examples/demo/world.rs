@@ -93,7 +93,7 @@ impl Seen {
     }
 }
 
-/// One of several, by chance.
+/// One of several, at random.
 fn one<'a, T>(all: &'a [T], salt: &str, id: &str) -> &'a T {
     &all[(hash_position(salt, id) * all.len() as f64) as usize]
 }

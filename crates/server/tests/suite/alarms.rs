@@ -1,4 +1,4 @@
-//! What is told of monitors: judges that break or disagree, silence, and scores that fall.
+//! Alerts of monitors: judges that fail or disagree, silence, and scores that fall.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,7 +110,7 @@ fn judges_that_are_apart_too_often_are_told() {
             told[0].1.contains("100 % of traces have judges of tone that disagree (20 of 20)"),
             "{told:?}"
         );
-        // A monitor that is gone is nobody's trouble.
+        // A removed monitor has no alerts.
         place.ask(Method::DELETE, "/api/v1/monitors/tone", &[], Json::Null).await;
         assert_eq!(place.told().await, Vec::new());
     });
@@ -357,7 +357,7 @@ alerts:
         for (told, expected) in told.iter().zip(expected) {
             assert!(told.starts_with(expected), "{told}");
         }
-        // A rule that is taken out of the file is nobody's trouble.
+        // A rule that is removed from the file has no alerts.
         place.applied("tone", &three_agents("sample_rate: 1.0")).await;
         place.watch(0).await;
         assert_eq!(place.told().await, Vec::new());

@@ -558,7 +558,7 @@ fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
             id(0): {"verdict": "confirmed"}, id(1): second}}})
         };
         let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
-        // Who corrects says what would have been right.
+        // A correction needs the right answer.
         let half = draft(json!({"verdict": "corrected"}));
         let early = ann.ask(Method::POST, &path, json!({"draft": half, "revision": 0})).await;
         assert_eq!(early.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", early.text);
@@ -614,7 +614,7 @@ fn what_judges_said_is_told_to_those_who_have_answered() {
         let body = json!({"name": "Look", "rubric": "tone", "traces": ["t", "u"]});
         let task = owner.post("/tasks", body).await["id"].as_str().unwrap().to_owned();
         let ann = named(&place, &task, "ann").await;
-        // How many grades, verdicts, listed verdicts and lines of exports each door tells about a trace.
+        // How many grades, verdicts, listed verdicts and lines of exports each endpoint returns about a trace.
         let told = async |who: &Person<'_>, trace: &str| {
             let n = |value: &Json| value.as_array().unwrap().len();
             let about = |it: &Json| {

@@ -189,7 +189,7 @@ fn an_edit_makes_a_version_and_the_same_file_none() {
         let first = place.applied("tone", &monitor("")).await["monitor"]["version"].clone();
         let same = place.applied("tone", &format!("# a remark\n{}", monitor(""))).await;
         assert_eq!((&same["is_changed"], &same["monitor"]["version"]["id"]), (&json!(false), &first["id"]));
-        // The dial is no part of what judges are asked, so the trend goes on.
+        // The sample rate is no part of what judges are asked, so the trend goes on.
         let dial = place.applied("tone", &monitor("sample_rate: 0.5")).await;
         assert_eq!((&dial["is_changed"], &dial["is_new_rubric"]), (&json!(true), &json!(false)));
         assert_eq!(dial["monitor"]["version"]["rubric_version"], first["rubric_version"]);

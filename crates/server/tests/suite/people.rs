@@ -200,7 +200,7 @@ fn guesses_count_one_by_one_and_lock_nobody_else_out() {
         place.owner().await;
         let sign_in = async |from: &'static str, email: &'static str, password: &'static str| {
             let body = json!({ "email": email, "password": password });
-            // What a client says of itself stands first, and is not believed.
+            // The address that a client gives is first in the list, and has no effect.
             let from = format!("10.9.9.9, {from}");
             place.ask(Method::POST, "/api/v1/session", &[("x-forwarded-for", &from)], body).await.status
         };

@@ -83,7 +83,7 @@ fn contests_become_strengths_with_intervals() {
 
         let one = place.get("/api/v1/ranking?monitor=tone&judge=openai/m2").await;
         assert_eq!((&one["n"], &one["errors"]), (&json!(27), &json!(3)));
-        // Before this judge nobody lost to somebody weaker, and that is said.
+        // With this judge, no weaker model ever won, and the answer says so.
         let sure = place.get("/api/v1/ranking?judge=openai/m1").await;
         assert_eq!(sure["bradley_terry"], Json::Null);
         assert!(sure["undefined"].as_str().unwrap().len() > 10, "{sure}");

@@ -61,7 +61,7 @@ impl Place {
         begun.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Everything that is told about a run until it ends.
+    /// All events of a run until it ends.
     pub async fn follow(&self, run: &str, headers: &[(&str, &str)]) -> String {
         let path = format!("/api/v1/runs/{run}/events");
         let answer = tokio::time::timeout(PATIENCE, self.ask(Method::GET, &path, headers, Json::Null));

@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn items_rated_alike_may_be_counted_together() {
-        // Nine kinds of items and a gap now and then, in 900 items: counted; with another answer in each: not.
+        // Nine kinds of items and sometimes a gap, in 900 items: counted; with another answer in each: not.
         let line = |step: usize| -> String {
             (0..900)
                 .map(|n| if n % (41 + step) == 0 { ". ".to_owned() } else { format!("{} ", n / step % 3) })

@@ -309,7 +309,7 @@ mod tests {
             second.grader.name = "m2".to_owned();
             result.grades.push(second);
         });
-        // Whoever broke did not rate.
+        // A grader that failed did not rate.
         let both = &agreement_by_criterion(&run)["a"];
         assert_eq!((both.n_items, both.level, both.percent.value()), (2, Level::Ordinal, Some(1.0)));
     }

@@ -81,13 +81,13 @@ pub fn bootstrap(
     })
 }
 
-/// As many values, drawn again.
+/// As many values, resampled with replacement.
 fn drawn_again(values: &[f64], chance: &mut Chance) -> Vec<f64> {
     (0..values.len()).map(|_| values[chance.below(values.len())]).collect()
 }
 
-/// The mean of as many values, drawn again. Two from each number of chance, added up apart, so that one addition
-/// need not wait for the other.
+/// The mean of as many values, resampled with replacement. Two from each random number, added up apart, so that
+/// one addition need not wait for the other.
 fn drawn_mean(values: &[f64], chance: &mut Chance) -> f64 {
     let n = values.len();
     // Beyond this, half a number of chance would favour some places by more than one part in 256.

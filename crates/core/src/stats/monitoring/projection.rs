@@ -83,7 +83,7 @@ mod tests {
             [stratum(n / 10, 1.0, 0.3, &mut chance), stratum(n, dial, 0.8, &mut chance)]
         };
         for dial in [0.05, 0.2, 0.6] {
-            // Ten days at a tenth, and then a month at another dial.
+            // Ten days at a tenth, and then a month at another sample rate.
             let mut seen = month(2_000, 0.1);
             seen[1].share = dial;
             let told = half_width(&seen, 3.0).unwrap();

@@ -1,7 +1,7 @@
 //! What sampled scores say of all traffic, from sums alone, so that a million traces need not be read.
 //!
-//! A stratum's mean weighs each score by how unlikely it was to be drawn (Hájek), so that a dial which was
-//! turned in between moves nothing; strata then count by how many traces they have (post-stratification).
+//! A stratum's mean weighs each score by how unlikely it was to be drawn (Hájek), so that a sample rate
+//! which was changed in between moves nothing; strata then count by how many traces they have (post-stratification).
 
 use std::collections::BTreeMap;
 
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn the_dial_moves_the_sample_and_not_the_estimate() {
-        // Quality falls while the dial is turned up: a plain mean within strata would follow the dial.
+        // Quality falls while the sample rate rises: a plain mean within strata would follow the sample rate.
         let before = Day { n: 1_000, failed: 0.05, fine: FINE, dial: 0.05 };
         let (held, off, _) = coverage(&before, &Day { failed: 0.3, dial: 0.8, ..before }, 1.0, 0.1);
         assert!((183..=198).contains(&held) && off.abs() < 0.01, "{held} {off}");
@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn a_dial_that_follows_the_money_moves_the_plain_mean_and_not_the_estimate() {
-        // There is money for a fifth of what the dial asks for, and quality rises as the month goes on.
+        // There is money for a fifth of what the sample rate asks for, and quality rises as the month goes on.
         let (n_days, n, dial) = (30, 200, 0.8);
         let money = 0.2 * dial * f64::from(n_days * n);
         let dollars = |value: f64| Usd::from_nanos((value * 1e9) as i64);
@@ -550,7 +550,7 @@ mod tests {
         assert!(why.contains("all 2") && found.warnings.len() == 2, "{found:?}");
         assert!((found.error_rate - 2.0 / 12.0).abs() < 1e-12);
         assert!(estimate_traffic_mean(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
-        // Everything was looked at, so nothing is left to chance.
+        // All traces were judged, so the estimate has no sampling error.
         let mut all = TrafficSums { name: "other".into(), n_seen: 2, population: 2.0, ..Default::default() };
         [0.0, 1.0].iter().for_each(|value| all.scores.add(*value, 1.0));
         assert!(estimate_traffic_mean(&[all]).unwrap().se < 1e-12);
