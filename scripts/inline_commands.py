@@ -10,7 +10,7 @@ import shlex
 import subprocess
 
 # They would start a server, a worker or a call instead of ending.
-NOT_STARTED = {"serve", "worker", "start", "trust"}
+NOT_STARTED = {"serve", "worker", "start", "mcp", "trust"}
 SHELL_WORDS = re.compile(r"^(?:[|&;<]+|\d?>.*)$")
 
 
