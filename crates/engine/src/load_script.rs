@@ -52,7 +52,18 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
     let request = |source: Json| json!({ "source": source, "arguments": call.arguments }).to_string();
     let (command, request) = match call.source {
         ScriptSource::JavaScript(code) => (node(), request(json!({ "code": code }))),
-        ScriptSource::Program(line) => return run_prompt_program(line, call.arguments, folder),
+        ScriptSource::Program(line) => {
+            let mut words = line.split_whitespace();
+            let name = words.next().ok_or("no program is named")?;
+            let mut command = build_program_command_below(folder, name);
+            command.args(words);
+            return run_printing_program(command, call.arguments, folder);
+        }
+        ScriptSource::PythonProgram(path) => {
+            let mut command = build_program_command("python3");
+            command.arg(path);
+            return run_printing_program(command, call.arguments, folder);
+        }
         ScriptSource::File { path, function, usual } => {
             let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
             let source = json!({ "path": path, "function": function, "usual": usual });
@@ -75,12 +86,9 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
     run(command, &request, folder)
 }
 
-/// A program of promptfoo's `exec:`: it is given the case as its last argument, and prints a text.
-fn run_prompt_program(line: &str, arguments: &[Json], folder: &Path) -> Result<Json, String> {
-    let mut words = line.split_whitespace();
-    let name = words.next().ok_or("no program is named")?;
-    let mut command = build_program_command_below(folder, name);
-    command.args(words).args(arguments.iter().map(Json::to_string));
+/// A program of promptfoo's `exec:`, or a Python file: it is given the case as its last argument, and prints a text.
+fn run_printing_program(mut command: Command, arguments: &[Json], folder: &Path) -> Result<Json, String> {
+    command.args(arguments.iter().map(Json::to_string));
     let broken = |error: std::io::Error| format!("no temporary files: {error}");
     let temporary = tempfile::tempdir().map_err(broken)?;
     let (printed, complaints) = (temporary.path().join("prompt.txt"), temporary.path().join("errors.txt"));

@@ -517,7 +517,7 @@ evals:
 
 /// A promptfoo file whose prompts, tests, variables and answers go through code.
 const SCRIPTED_SUITE: &str = "
-prompts: [file://prompt.py, file://prompt.js:shout, 'exec:./prompt.sh word']
+prompts: [file://prompt.py, file://prompt.js:shout, 'exec:./prompt.sh word', file://prints.py]
 providers: [{id: echo, transform: output.trim()}]
 defaultTest:
   vars: {salt: file://salt.js}
@@ -533,6 +533,11 @@ fn code_of_promptfoo_files_runs_only_with_leave() {
     let project = Project::new(&[
         ("promptfooconfig.yaml", SCRIPTED_SUITE),
         ("prompt.py", "def get_prompt(context):\n    return ' word ' + context['vars']['twice'] + ' '\n"),
+        // Without `get_prompt`, promptfoo runs the whole file and takes what it prints.
+        (
+            "prints.py",
+            "import json, sys\nif __name__ == '__main__':\n    context = json.loads(sys.argv[1])\n    print(context['vars']['word'], 'for', context['provider']['id'])\n",
+        ),
         ("prompt.js", "module.exports = { shout: ({ vars }) => vars.word.toUpperCase() };\n"),
         ("prompt.sh", "#!/bin/sh\necho \"$1 $2\"\n"),
         ("salt.js", "module.exports = (name) => ({ output: name.length });\n"),
@@ -550,9 +555,12 @@ fn code_of_promptfoo_files_runs_only_with_leave() {
     let checked = project.run(&["check", "promptfooconfig.yaml"]);
     assert!(stderr(&checked).contains("known only in a run with --allow-commands"), "{checked:?}");
     let (run, output) = project.eval("promptfooconfig.yaml", &["--allow-commands"]);
-    for case in ["ab [prompt.py]", "ab [prompt.js:shout]", "cd [prompt.py]", "cd [prompt 3]"] {
+    for case in
+        ["ab [prompt.py]", "ab [prompt.js:shout]", "cd [prompt.py]", "cd [prompt 3]", "cd [prints.py]"]
+    {
         assert_eq!(status(&run, case), "pass", "{case}: {run}");
     }
+    assert!(run.to_string().contains("cd for echo!"), "{run}");
     assert!(output.status.success(), "{output:?}");
 }
 

@@ -38,6 +38,9 @@ pub enum ScriptSource<'a> {
     File { path: &'a Path, function: Option<&'a str>, usual: &'a str },
     /// JavaScript, an expression or the body of a function, over `vars` and `context`.
     JavaScript(&'a str),
+    /// A Python file that is run as a whole, with what it is called with as JSON after its name; what it prints is the
+    /// answer.
+    PythonProgram(&'a Path),
     /// A program with its arguments; what it is called with follows as JSON, and what it prints is the answer.
     Program(&'a str),
 }
@@ -413,6 +416,26 @@ impl<'a> Context<'a> {
         let path = self.path_of(self.find(path, span)?);
         let source = ScriptSource::File { path: &path, function, usual };
         self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), reference, span)
+    }
+
+    /// What the function of a script makes of a prompt's variables, or, as in promptfoo, what a Python file prints that
+    /// names no function. A file that defines `get_prompt` was written for its function.
+    pub(super) fn call_prompt_file(
+        &self,
+        reference: &str,
+        arguments: &[serde_json::Value],
+        span: SourceSpan,
+    ) -> Option<serde_json::Value> {
+        const USUAL: &str = "get_prompt";
+        if reference.ends_with(".py") {
+            let file = self.find(reference, span)?;
+            if !self.text_of(file).contains(&format!("def {USUAL}(")) {
+                let path = self.path_of(file);
+                let call = ScriptCall { source: ScriptSource::PythonProgram(&path), arguments };
+                return self.answer_of_script((self.world.call)(&call), reference, span);
+            }
+        }
+        self.call_script(reference, USUAL, arguments, span)
     }
 
     /// What a program prints.

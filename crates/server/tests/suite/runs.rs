@@ -340,6 +340,39 @@ fn a_case_that_is_tried_again_uses_the_output_of_one_that_has_been_decided() {
 }
 
 #[test]
+fn a_worker_that_takes_over_a_slice_uses_the_outputs_that_are_stored() {
+    // Once for each database, the second case is still being graded when its worker is stopped.
+    let n_again = AtomicUsize::new(0);
+    let judge = judge(move |seen| {
+        let is_again = seen.prompt().contains("Again: It rains.");
+        match is_again && n_again.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            true => Act::Wait(Duration::from_secs(20), Box::new(Act::Fit)),
+            false => Act::Fit,
+        }
+    });
+    let mut settings = judge.settings();
+    settings.work.lease = Duration::from_secs(2);
+    served(&settings, |place| async move {
+        let shop = place.app.workshop.clone();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let stopped = async move { stopped.await.unwrap_or_default() };
+        let first = tokio::spawn(async move { run_worker(shop, "first", 1, stopped, Duration::ZERO).await });
+        let text = "evals:\n  - {name: first, targets: [echo], prompt: It rains., store_output_as: weather, rubric: It is wet.}\n  \
+                    - {name: second, targets: [echo], prompt: 'Again: {{ outputs.weather }}', rubric: It is wet.}\n";
+        let run = place.submit(json!({ "suite": "suite.yaml", "files": { "suite.yaml": text } })).await;
+        let path = format!("/api/v1/runs/{run}");
+        until(async || place.get(&path).await["n_results"] == 1).await;
+        stop.send(()).unwrap();
+        first.await.unwrap();
+        place.workers(1);
+        place.follow(&run, &[]).await;
+        let head = place.get(&path).await;
+        assert_eq!((&head["n_pass"], &head["n_error"]), (&json!(2), &json!(0)), "{head}");
+    });
+    assert_eq!(judge.server.n_seen(), 6, "on each database the first case was graded once");
+}
+
+#[test]
 fn a_cap_holds_over_all_parts_of_a_run() {
     let judge = judge(|_| Act::Fit);
     served(&judge.settings(), |place| async move {

@@ -238,7 +238,7 @@ pub(in crate::dialect) fn call_prompt_script(
     let arguments = [serde_json::json!({ "vars": vars, "provider": provider, "config": {} })];
     let answer = match reference.strip_prefix("exec:") {
         Some(line) => cx.call_program(line.trim(), &arguments, script.span),
-        None => cx.call_script(reference, "get_prompt", &arguments, script.span),
+        None => cx.call_prompt_file(reference, &arguments, script.span),
     };
     let answer = answer.map(|answer| answer.get("prompt").cloned().unwrap_or(answer));
     escape_value(
