@@ -14,7 +14,8 @@ use rmcp::service::{RoleClient, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use tokio::io::AsyncReadExt;
-use tokio::process::Command;
+use tokio::process::{ChildStderr, Command};
+use tokio::task::JoinHandle;
 
 use super::{AgentRunError, truncate_text, with_environment};
 use crate::model::Tool;
@@ -35,8 +36,35 @@ pub(super) struct Mcp {
     name: String,
     service: RunningService<RoleClient, ()>,
     pub(super) tools: Vec<Tool>,
-    /// What it last said on its standard error.
-    complaints: Arc<Mutex<String>>,
+    errors: ServerErrors,
+}
+
+/// How long to wait for the rest of what a server writes to its standard error.
+const STDERR_WAIT: Duration = Duration::from_secs(1);
+
+/// The end of what a server wrote to its standard error.
+#[derive(Default)]
+struct ServerErrors {
+    tail: Arc<Mutex<String>>,
+    collector: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl ServerErrors {
+    fn collect(&self, stderr: ChildStderr) {
+        let collector = tokio::spawn(collect_stderr_tail(stderr, Arc::clone(&self.tail)));
+        *self.collector.lock().unwrap_or_else(PoisonError::into_inner) = Some(collector);
+    }
+
+    /// The last part of an error message. A server that ends closes its streams one after the other, so what it wrote
+    /// may arrive after the error.
+    async fn describe(&self) -> String {
+        let collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(collector) = collector {
+            let _ = tokio::time::timeout(STDERR_WAIT, collector).await;
+        }
+        let said = self.tail.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
+        if said.is_empty() { said } else { format!("; it said: {said}") }
+    }
 }
 
 impl Mcp {
@@ -46,10 +74,9 @@ impl Mcp {
         client: &reqwest::Client,
         here: &Path,
     ) -> Result<Self, AgentRunError> {
-        let complaints: Arc<Mutex<String>> = Arc::default();
-        let lost = |why: String| {
-            let said = complaints.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
-            let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        let errors = ServerErrors::default();
+        let lost = async |why: String| {
+            let said = errors.describe().await;
             AgentRunError::unreachable(format!("the server `{name}` cannot be reached: {why}{said}"))
         };
         let greeting = async {
@@ -59,29 +86,36 @@ impl Mcp {
                     let spawned = TokioChildProcess::builder(platform::wrap_server_command(process))
                         .stderr(Stdio::piped())
                         .spawn();
-                    let (transport, stderr) =
-                        spawned.map_err(|error| lost(format!("`{command}`: {error}")))?;
+                    let (transport, stderr) = match spawned {
+                        Ok(spawned) => spawned,
+                        Err(error) => return Err(lost(format!("`{command}`: {error}")).await),
+                    };
                     if let Some(stderr) = stderr {
-                        tokio::spawn(collect_stderr_tail(stderr, Arc::clone(&complaints)));
+                        errors.collect(stderr);
                     }
-                    ().serve(transport).await.map_err(|error| lost(error.to_string()))
+                    Ok(().serve(transport).await)
                 }
                 McpServer::Http { url, headers } => {
                     let config = StreamableHttpClientTransportConfig::with_uri(with_environment(url)?);
                     let config = config.custom_headers(parse_mcp_headers(headers)?);
                     let transport = StreamableHttpClientTransport::with_client(client.clone(), config);
-                    ().serve(transport).await.map_err(|error| lost(error.to_string()))
+                    Ok(().serve(transport).await)
                 }
             }
         };
-        let service = tokio::time::timeout(CONNECT, greeting)
-            .await
-            .map_err(|_| lost(format!("no greeting within {} s", CONNECT.as_secs())))??;
-        let tools = tokio::time::timeout(CONNECT, list_tools(&service))
-            .await
-            .map_err(|_| lost("it does not list its tools".to_owned()))?
-            .map_err(|why| lost(format!("it does not list its tools: {why}")))?;
-        Ok(Self { name: name.to_owned(), service, tools, complaints })
+        let service = match tokio::time::timeout(CONNECT, greeting).await {
+            Ok(greeted) => match greeted? {
+                Ok(service) => service,
+                Err(error) => return Err(lost(error.to_string()).await),
+            },
+            Err(_) => return Err(lost(format!("no greeting within {} s", CONNECT.as_secs())).await),
+        };
+        let tools = match tokio::time::timeout(CONNECT, list_tools(&service)).await {
+            Ok(Ok(tools)) => tools,
+            Ok(Err(why)) => return Err(lost(format!("it does not list its tools: {why}")).await),
+            Err(_) => return Err(lost("it does not list its tools".to_owned()).await),
+        };
+        Ok(Self { name: name.to_owned(), service, tools, errors })
     }
 
     /// Calls a tool. What the tool says is wrong is a result; a server that is gone is not.
@@ -103,8 +137,7 @@ impl Mcp {
             // Some servers tell of a bad call in the protocol's own errors.
             Ok(Err(ServiceError::McpError(error))) => Ok(result(error.message.into_owned(), true)),
             Ok(Err(error)) => {
-                let said = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
-                let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+                let said = self.errors.describe().await;
                 let Self { name, .. } = self;
                 Err(AgentRunError::unavailable(format!(
                     "the server `{name}` closed the connection while `{}` was called: {error}{said}",
@@ -184,7 +217,7 @@ fn parse_mcp_headers(
 }
 
 /// Keeps the end of what a server says on its standard error.
-async fn collect_stderr_tail(mut stderr: tokio::process::ChildStderr, complaints: Arc<Mutex<String>>) {
+async fn collect_stderr_tail(mut stderr: ChildStderr, complaints: Arc<Mutex<String>>) {
     let mut buffer = [0; 4096];
     while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
         let mut said = complaints.lock().unwrap_or_else(PoisonError::into_inner);
