@@ -38,12 +38,20 @@ pub struct AlertsArgs {
 #[derive(Debug, clap::Subcommand)]
 enum AlertsSubcommand {
     /// Acknowledge an alert
+    #[command(after_help = "\
+Examples:
+  jurist alerts ack alr_0190c4…")]
     Ack {
         /// Id of the alert
         #[arg(value_name = "ALERT")]
         id: AlertId,
     },
     /// Hold back the notifications of an alert for some hours
+    #[command(after_help = "\
+Examples:
+  jurist alerts snooze alr_0190c4…               For 24 hours
+  jurist alerts snooze alr_0190c4… --hours 72
+  jurist alerts snooze alr_0190c4… --hours 0     End the snooze")]
     Snooze {
         /// Id of the alert
         #[arg(value_name = "ALERT")]

@@ -20,8 +20,14 @@ pub struct CacheArgs {
 #[derive(Debug, clap::Subcommand)]
 enum CacheSubcommand {
     /// Show the number, size and location of cached replies
+    #[command(after_help = "\
+Examples:
+  jurist cache stats")]
     Stats,
     /// Delete all cached replies
+    #[command(after_help = "\
+Examples:
+  jurist cache clear")]
     Clear,
 }
 

@@ -47,6 +47,10 @@ pub struct JudgeArgs {
 #[derive(Debug, clap::Subcommand)]
 enum JudgeSubcommand {
     /// Call a model once: latency, cost, supported reply schema
+    #[command(after_help = "\
+Examples:
+  jurist judge ping                  Call the judge of the environment
+  jurist judge ping ollama/qwen3     Call a model on this machine")]
     Ping {
         /// Model to call [default: the one that the environment names]
         #[arg(value_name = "MODEL")]
@@ -57,6 +61,9 @@ enum JudgeSubcommand {
     /// Grade one candidate and show prompts, replies and verdict
     Ask(Box<JudgeAskArgs>),
     /// Parse scripted judge replies and print the resulting grades
+    #[command(after_help = "\
+Examples:
+  jurist judge parse replies.jsonl")]
     Parse {
         /// JSON lines with `evaluator`, `params`, `inputs`, `outputs` and `judge_replies`
         #[arg(value_name = "FILE")]
@@ -65,6 +72,11 @@ enum JudgeSubcommand {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist judge ask rubric.yaml answer.txt
+  jurist judge ask rubric.yaml answer.txt --task 'My kettle leaks.' --brief
+  jurist judge ask rubric.yaml a.txt --against b.txt --both-orders")]
 struct JudgeAskArgs {
     /// Suite or rubric file
     #[arg(value_name = "RUBRIC")]

@@ -26,12 +26,12 @@ use crate::suite_loading::LoadingArgs;
 #[command(after_help = "\
 For every file of promptfoo, AgentV or Potato it prints whether the file loads,
 which parts have no effect, and why a file is refused.
-Results of promptfoo (eval -o results.json) and AgentV (JSON lines) in the folder
-are compared: the same answers are graded by the suite that they belong to, and
-every verdict that differs is shown with the reason. Answers of judges and
-programs are taken from the results.
---write creates NAME.jurist.yaml next to each file that loads; existing files are
-not overwritten.
+Results of promptfoo (eval -o results.json) and AgentV (JSON lines) in the
+folder are compared: the same answers are graded by the suite that they belong
+to, and every verdict that differs is shown with the reason. Answers of judges
+and programs are taken from the results.
+--write creates NAME.jurist.yaml next to each file that loads; existing files
+are not overwritten.
 
 Examples:
   jurist migrate .

@@ -369,4 +369,49 @@ mod tests {
         let command = Cli::command();
         check(&command, "jurist");
     }
+
+    /// Columns of a help text, so that no terminal breaks its lines.
+    const HELP_WIDTH: usize = 80;
+
+    #[test]
+    fn every_subcommand_has_examples_that_exist_and_fit_the_width() {
+        fn check(root: &clap::Command, command: &clap::Command, path: &str) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines() {
+                assert!(line.chars().count() <= HELP_WIDTH, "`{path}`: a line is too wide: {line}");
+            }
+            let examples = text.split_once("Examples:\n").map(|(_, rest)| rest);
+            let examples = examples.unwrap_or_else(|| panic!("`{path}` has no examples"));
+            let examples: Vec<String> = join_continued_lines(examples.split("\n\n").next().unwrap());
+            let calls = |line: &String| line.contains(&format!("{path} ")) || line.ends_with(path);
+            assert!(examples.iter().any(calls), "`{path}`: no example calls it: {examples:?}");
+            examples.iter().for_each(|example| check_flags_of_example(root, example));
+            for subcommand in command.get_subcommands() {
+                check(root, subcommand, &format!("{path} {}", subcommand.get_name()));
+            }
+        }
+        let root = Cli::command();
+        for command in root.get_subcommands() {
+            check(&root, command, &format!("jurist {}", command.get_name()));
+        }
+    }
+
+    fn join_continued_lines(examples: &str) -> Vec<String> {
+        examples.replace("\\\n", " ").lines().map(|line| line.trim().to_owned()).collect()
+    }
+
+    /// Every flag of an example is one of the subcommand that it calls, or of a parent of it.
+    fn check_flags_of_example(root: &clap::Command, example: &str) {
+        let Some(start) = example.rfind("jurist ") else { return };
+        let mut path = vec![root];
+        for word in example[start..].split_whitespace().skip(1) {
+            let word = word.split('=').next().unwrap_or(word);
+            if let Some(subcommand) = path.last().and_then(|command| command.find_subcommand(word)) {
+                path.push(subcommand);
+            } else if let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) {
+                let mut known = path.iter().flat_map(|command| command.get_arguments());
+                assert!(known.any(|argument| argument.get_long() == Some(flag)), "no --{flag}: {example}");
+            }
+        }
+    }
 }

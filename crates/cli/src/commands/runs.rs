@@ -36,8 +36,18 @@ pub struct RunsArgs {
 #[derive(Debug, clap::Subcommand)]
 enum RunsSubcommand {
     /// List runs, newest first
+    #[command(after_help = "\
+Examples:
+  jurist runs list
+  jurist runs list --branch main --tag nightly
+  jurist runs list --suite support --format ndjson")]
     List(RunListArgs),
     /// Show one run, case by case
+    #[command(after_help = "\
+Examples:
+  jurist runs show
+  jurist runs show previous
+  jurist runs show latest --case 'year-end balance' --prompts")]
     Show {
         /// Run: an id, the end of an id, `latest`, `previous`, or a file
         #[arg(value_name = "RUN", default_value = "latest")]
@@ -52,6 +62,9 @@ enum RunsSubcommand {
     /// Send a finished run to a server
     Push(RunPushArgs),
     /// Delete a run
+    #[command(after_help = "\
+Examples:
+  jurist runs rm previous")]
     Rm {
         /// Run: an id, the end of an id, `latest`, `previous`, or a file
         #[arg(value_name = "RUN")]

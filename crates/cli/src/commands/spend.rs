@@ -43,6 +43,11 @@ pub struct SpendArgs {
 #[derive(Debug, clap::Subcommand)]
 enum SpendSubcommand {
     /// Set the monthly cap
+    #[command(after_help = "\
+Examples:
+  jurist spend cap 80                At most £80 a month; judging stops there
+  jurist spend cap 100 --currency EUR --rate 1.09
+  jurist spend cap none              No limit")]
     Cap {
         /// Amount, or `none` for no limit
         #[arg(value_name = "AMOUNT", value_parser = amount)]

@@ -82,8 +82,11 @@ Examples:
   jurist stats compute problems.jsonl
   head -n 3 problems.jsonl | jurist stats compute -
 
-A line is {\"family\": \"krippendorff_alpha\", \"input\": {\"ratings\": [[1, 2, null], [1, 2, 3]], \"level\": \"ordinal\"}}
-or {\"fn\": \"cohen_kappa\", \"args\": [[\"a\", \"b\"], [\"a\", \"b\"]]}. An `id` is repeated in the result.
+A line is one of these; the first is wrapped here:
+  {\"family\": \"krippendorff_alpha\",
+   \"input\": {\"ratings\": [[1, 2, null], [1, 2, 3]], \"level\": \"ordinal\"}}
+  {\"fn\": \"cohen_kappa\", \"args\": [[\"a\", \"b\"], [\"a\", \"b\"]]}
+An `id` is repeated in the result.
 A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": …}.")]
     Compute {
         /// Problems, one JSON object per line

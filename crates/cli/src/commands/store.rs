@@ -27,6 +27,10 @@ pub struct StoreArgs {
 #[derive(Debug, Subcommand)]
 enum StoreSubcommand {
     /// Apply schema migrations; opening the database does so too
+    #[command(after_help = "\
+Examples:
+  jurist store migrate
+  jurist store migrate --store postgres://jurist@db/jurist")]
     Migrate,
     /// Copy the database to a file, also while it is in use
     #[command(after_help = "\
@@ -39,10 +43,21 @@ Examples:
         to: PathBuf,
     },
     /// Check the database for damage
+    #[command(after_help = "\
+Examples:
+  jurist store check
+  jurist store check --store jurist-backup.db      Check a copy")]
     Check,
     /// Free the disk space of deleted rows
+    #[command(after_help = "\
+Examples:
+  jurist store vacuum")]
     Vacuum,
     /// Print a link that creates an owner, if no owner can sign in
+    #[command(after_help = "\
+Examples:
+  jurist store owner-link
+  jurist store owner-link --public-url https://jurist.example.org")]
     OwnerLink {
         /// Public URL of the server
         #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8000")]

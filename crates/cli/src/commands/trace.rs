@@ -27,6 +27,12 @@ pub struct TraceArgs {
 #[derive(Debug, clap::Subcommand)]
 enum TraceSubcommand {
     /// Print a trace as text
+    #[command(after_help = "\
+Examples:
+  jurist trace show session.jsonl
+  jurist trace show run.json --depth 0     Show the main agent, fold sub-agents
+  jurist trace show run.json --lines 40    Show more lines per text
+  jurist trace show --format otlp - < spans.json")]
     Show {
         #[command(flatten)]
         input: TraceFileArgs,
@@ -38,10 +44,20 @@ enum TraceSubcommand {
         depth: u32,
     },
     /// Convert a trace to Jurist's format
+    #[command(after_help = "\
+Examples:
+  jurist trace convert run.json
+  jurist trace convert session.jsonl > traces.jsonl")]
     Convert(TraceFileArgs),
     /// Summarise tool calls, errors, tokens and cost
+    #[command(after_help = "\
+Examples:
+  jurist trace stats runs.jsonl")]
     Stats(TraceFileArgs),
     /// List the supported trace formats
+    #[command(after_help = "\
+Examples:
+  jurist trace formats")]
     Formats,
 }
 

@@ -35,8 +35,8 @@ const SHOWN_CASES: usize = 20;
 #[command(after_help = "\
 Examples:
   jurist dataset add support cases.jsonl        Create a dataset, or add to it
-  jurist dataset add support --traces 4bf92f    Add a trace, with the rubric that
-                                                failed it
+  jurist dataset add support --traces 4bf92f    Add a trace, with the rubric
+                                                that failed it
   jurist dataset add support --agent desk --verdict fail --since 2026-03-01
   jurist dataset show support@v2                Cases of a version
   jurist dataset diff support@v1 support@v3     Compare two versions
@@ -56,6 +56,11 @@ pub struct DatasetArgs {
 #[derive(Debug, clap::Subcommand)]
 enum DatasetSubcommand {
     /// List all datasets
+    #[command(after_help = "\
+Examples:
+  jurist dataset list
+  jurist dataset list --archived
+  jurist dataset list --server https://jurist.example.org")]
     List {
         /// Include archived datasets
         #[arg(long)]
