@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -284,24 +284,29 @@ pub fn read_text_file(path: &Path) -> Result<Arc<str>, ReadError> {
 }
 
 fn read_file_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError> {
-    let other = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ReadError::Missing,
-        std::io::ErrorKind::PermissionDenied => ReadError::Other("permission denied".to_owned()),
-        _ => ReadError::Other(error.to_string()),
-    };
-    if path.is_dir() {
-        return Err(ReadError::Folder);
-    }
-    read_from(&mut open_file(path).map_err(other)?, max_bytes)
+    read_from(&mut open_file(path).map_err(|error| explain_open_error(&error))?, max_bytes)
 }
 
-/// Opens a file to read. A named pipe or a terminal is refused: it may never have any data, and the command would
-/// wait without end. What a shell hands over as `<(…)` or `/dev/stdin` is read.
+/// Why a file cannot be opened, without the error number of the operating system.
+fn explain_open_error(error: &std::io::Error) -> ReadError {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => ReadError::Missing,
+        ErrorKind::IsADirectory => ReadError::Folder,
+        ErrorKind::PermissionDenied => ReadError::Other("permission denied".to_owned()),
+        _ => ReadError::Other(error.to_string()),
+    }
+}
+
+/// Opens a file to read; the error is in plain words. A named pipe or a terminal is refused: it may never have any data,
+/// and the command would wait without end. What a shell hands over as `<(…)` or `/dev/stdin` is read.
 pub fn open_file(path: &Path) -> std::io::Result<File> {
     if !is_handed_over(path) && is_device(path) {
         return Err(std::io::Error::other("it is a pipe, a socket or a device, not a file"));
     }
-    File::open(path)
+    if path.is_dir() {
+        return Err(std::io::Error::new(ErrorKind::IsADirectory, ReadError::Folder));
+    }
+    File::open(path).map_err(|error| std::io::Error::new(error.kind(), explain_open_error(&error)))
 }
 
 fn read_from(input: &mut dyn Read, max_bytes: usize) -> Result<Arc<str>, ReadError> {
@@ -335,6 +340,17 @@ mod tests {
 
     fn suite_with_response(reference: &str) -> String {
         format!("evals:\n  - name: a\n    response: file://{reference}\n    rubric: b\n")
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_explained_in_plain_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = open_file(&folder.path().join("nosuch.jsonl")).unwrap_err();
+        assert_eq!(
+            (missing.kind(), missing.to_string().as_str()),
+            (ErrorKind::NotFound, "there is no such file")
+        );
+        assert_eq!(open_file(folder.path()).unwrap_err().to_string(), "it is a folder");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use jurist_core::candidate::{ForeignResults, check_result_version, read_foreign_results};
 use jurist_core::source::{Tree, to_yaml};
 use jurist_engine::archive::{is_archive, read_archive};
-use jurist_engine::load::read_input;
+use jurist_engine::load::{open_file, read_input};
 use jurist_engine::record_file::RecordFile;
 use serde_json::Value;
 
@@ -124,11 +124,13 @@ fn read_binary_file(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
         return Ok(None);
     }
     let place = || format!("`{}`", path.display());
-    let size = std::fs::metadata(path).with_context(place)?.len();
+    let mut file = open_file(path).with_context(place)?;
+    let size = file.metadata().with_context(place)?.len();
     if MAX_BYTES < size {
         bail!("`{}` has {size} bytes; at most {MAX_BYTES} are read", path.display());
     }
-    let bytes = std::fs::read(path).with_context(place)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).with_context(place)?;
     if extension == "parquet" {
         return read_parquet_file(bytes).with_context(place).map(Some);
     }
