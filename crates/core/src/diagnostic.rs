@@ -147,14 +147,16 @@ impl Diagnostic {
 
     /// Offers the name in `known` that was probably meant instead of `written`, or lists what there is.
     #[must_use]
-    pub fn suggest<'a>(
-        mut self,
-        written: &str,
-        known: impl IntoIterator<Item = &'a str>,
-        what: &str,
-    ) -> Self {
+    pub fn suggest<'a>(self, written: &str, known: impl IntoIterator<Item = &'a str>, what: &str) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        if let Some(name) = closest(written, &known) {
+        let meant = closest(written, &known);
+        self.offer(meant, &known, what)
+    }
+
+    /// Offers the name that was probably meant, or lists what there is.
+    #[must_use]
+    pub fn offer(mut self, meant: Option<&str>, known: &[&str], what: &str) -> Self {
+        if let Some(name) = meant {
             self.help = Some(format!("did you mean `{name}`?"));
             self.replacement = Some(name.to_owned());
         }

@@ -336,15 +336,13 @@ impl<'a> MappingReader<'a> {
         let (known, taken) = (self.known.take(), self.taken.take());
         let unread = |entry: &&NodeEntry| !known.contains(&entry.key.as_str()) && !taken.contains(&entry.key);
         let unknown: Vec<&NodeEntry> = self.entries.iter().filter(unread).collect();
+        // A second key of the same name would be the next error.
+        let absent: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
         for entry in &unknown {
             self.cx.report(
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
                     .label(format!("not a key of {}", with_article(self.what)))
-                    .suggest(
-                        closest_known_key(&entry.key, &known).unwrap_or(&entry.key),
-                        unique(&known),
-                        "known keys",
-                    ),
+                    .offer(closest_known_key(&entry.key, &absent), &unique(&known), "known keys"),
             );
         }
         // Nothing behind a colon is a slip, not a way to say "the default".
@@ -396,6 +394,20 @@ fn closest_known_key<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
         .filter(|synonym| synonym.0 == written)
         .find_map(|synonym| known.iter().find(|key| **key == synonym.1));
     synonym.copied().or_else(|| closest(written, known))
+}
+
+/// Offers one of the known names that the mapping of `entry` does not have yet, or lists what there is.
+pub(super) fn suggest_absent_name<'k>(
+    diagnostic: Diagnostic,
+    entry: &NodeEntry,
+    mapping: &[NodeEntry],
+    known: impl IntoIterator<Item = &'k str>,
+    what: &str,
+) -> Diagnostic {
+    let known: Vec<&str> = known.into_iter().collect();
+    let is_absent = |name: &&str| !mapping.iter().any(|other| other.key == *name);
+    let absent: Vec<&str> = known.iter().copied().filter(is_absent).collect();
+    diagnostic.offer(closest(&entry.key, &absent), &known, what)
 }
 
 /// “a rubric”, “an eval”.

@@ -238,9 +238,13 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
             let marks = "native: `evals`, `rubrics`, or a rubric's `criteria`; agentv and promptfoo: `tests` or `providers`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
             let own = Dialect::ALL.iter().flat_map(|it| it.1.marks());
             let keys: Vec<&str> = own.chain(&native::SHARED_MARKS).copied().collect();
+            // A monitor lacks only its rubric; no key that the file has already is offered again.
+            let rubric = monitor::MARKS.iter().any(|mark| has(mark)).then_some("rubric");
+            let absent: Vec<&str> = keys.iter().copied().chain(rubric).filter(|key| !has(key)).collect();
             let slip = entries
                 .iter()
-                .find_map(|entry| Some((entry, crate::diagnostic::closest(&entry.key, &keys)?)));
+                .filter(|entry| !keys.contains(&entry.key.as_str()))
+                .find_map(|entry| Some((entry, crate::diagnostic::closest(&entry.key, &absent)?)));
             let span = slip
                 .map_or_else(|| entries.first().map_or(start, |entry| entry.key_span), |it| it.0.key_span);
             let mut diagnostic = Diagnostic::error(Code::UnknownDialect, span, "this file fits no dialect")

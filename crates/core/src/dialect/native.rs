@@ -11,7 +11,7 @@ use row_fields::{check_row_fields, check_stored_outputs};
 use workspace::read_native_workspace;
 
 use super::context::Context;
-use super::fields::MappingReader;
+use super::fields::{MappingReader, suggest_absent_name};
 use super::rubric::{
     EvalRubricAdditions, NamedRubrics, read_eval_check, read_rubric_definition, read_rubric_keys,
 };
@@ -434,11 +434,9 @@ fn check_criterion_judges(fields: &MappingReader<'_>, rubric: &Rubric) {
     let known: Vec<&str> = judged.map(|question| question.criterion.id.as_str()).collect();
     for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
         let message = format!("no criterion `{}` is judged", entry.key);
-        fields.cx.report(Diagnostic::error(Code::UnknownName, entry.key_span, message).suggest(
-            &entry.key,
-            known.iter().copied(),
-            "criteria",
-        ));
+        let diagnostic = Diagnostic::error(Code::UnknownName, entry.key_span, message);
+        let known = known.iter().copied();
+        fields.cx.report(suggest_absent_name(diagnostic, entry, entries, known, "criteria"));
     }
 }
 
@@ -682,7 +680,8 @@ fn read_native_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget>
 fn labels(fields: &MappingReader<'_>, rubric: &Rubric) -> BTreeMap<String, HumanLabel> {
     let cx = fields.cx;
     let mut labels = BTreeMap::new();
-    for entry in fields.map("labels").unwrap_or_default() {
+    let entries = fields.map("labels").unwrap_or_default();
+    for entry in entries {
         let (node, by, reason) = match entry.value.map() {
             None => (Some(&entry.value), None, None),
             Some(_) => {
@@ -696,11 +695,9 @@ fn labels(fields: &MappingReader<'_>, rubric: &Rubric) -> BTreeMap<String, Human
         let Some(question) = rubric.questions().find(|question| question.id() == entry.key) else {
             let ids: Vec<String> = rubric.questions().map(|question| question.id()).collect();
             let message = format!("the rubric has no criterion `{}`", entry.key);
-            cx.report(Diagnostic::error(Code::UnknownName, entry.key_span, message).suggest(
-                &entry.key,
-                ids.iter().map(String::as_str),
-                "criteria",
-            ));
+            let diagnostic = Diagnostic::error(Code::UnknownName, entry.key_span, message);
+            let known = ids.iter().map(String::as_str);
+            cx.report(suggest_absent_name(diagnostic, entry, entries, known, "criteria"));
             continue;
         };
         if !question.criterion.by.contains(&GraderKind::Human) {

@@ -609,3 +609,24 @@ fn settings_of_an_address_that_do_nothing_are_named() {
     let messages: Vec<&str> = ineffective.map(|diagnostic| diagnostic.message.as_str()).collect();
     assert_eq!(messages, ["`config` of this provider: maxRetries, stateful has no effect here"]);
 }
+
+/// The help about each key of a file that is unknown, or that makes the file fit no dialect.
+fn helps_about_keys(text: &str) -> Vec<Option<String>> {
+    let diagnostics = load_text(text).diagnostics;
+    let about_keys = diagnostics
+        .iter()
+        .filter(|diagnostic| [Code::UnknownKey, Code::UnknownDialect].contains(&diagnostic.code));
+    about_keys.map(|diagnostic| diagnostic.help.clone()).collect()
+}
+
+#[test]
+fn a_key_that_is_set_is_not_suggested() {
+    let meant = |name: &str| Some(format!("did you mean `{name}`?"));
+    let absent = "evals: [{name: a, respones: b, rubric: It is polite.}]";
+    assert_eq!(helps_about_keys(absent), [meant("response")]);
+    let present = "evals: [{name: a, response: b, respones: b, rubric: It is polite.}]";
+    assert_eq!(helps_about_keys(present), [None]);
+    // `agent` is right, and is not taken for a slip of `agents`.
+    assert_eq!(helps_about_keys("agent: desk\nrubirc: It is polite."), [meant("rubric")]);
+    assert_eq!(helps_about_keys("agent: desk\nagant: desk"), [None]);
+}

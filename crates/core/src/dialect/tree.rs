@@ -1,7 +1,7 @@
 //! Decision trees in native spelling: nested blocks, or named nodes that point at one another.
 
 use super::context::Context;
-use super::fields::MappingReader;
+use super::fields::{MappingReader, suggest_absent_name};
 use super::lower::Nodes;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{AnswerTarget, Graph, Leaf, NodeAnswers, ROOT, TreeNode, child_id};
@@ -110,14 +110,10 @@ pub(super) fn choices(
         None => branches.iter().map(|entry| entry.key.clone()).collect(),
     };
     for entry in branches.iter().filter(|entry| !labels.contains(&entry.key)) {
-        cx.report(
-            Diagnostic::error(
-                Code::UnknownName,
-                entry.key_span,
-                format!("`{}` is not one of the choices", entry.key),
-            )
-            .suggest(&entry.key, labels.iter().map(String::as_str), "choices"),
-        );
+        let message = format!("`{}` is not one of the choices", entry.key);
+        let diagnostic = Diagnostic::error(Code::UnknownName, entry.key_span, message);
+        let known = labels.iter().map(String::as_str);
+        cx.report(suggest_absent_name(diagnostic, entry, branches, known, "choices"));
     }
     let mut answers = Vec::new();
     for (at, label) in labels.iter().enumerate() {

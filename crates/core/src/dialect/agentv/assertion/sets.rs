@@ -2,7 +2,7 @@
 
 use super::AssertionReader;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::fields::MappingReader;
+use crate::dialect::fields::{MappingReader, suggest_absent_name};
 use crate::dialect::lower::Spot;
 use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Scale};
 use crate::source::SourceNode;
@@ -46,10 +46,8 @@ impl AssertionReader<'_> {
                 for entry in weights.iter().filter(|entry| !criteria.iter().any(|own| own.id == entry.key)) {
                     let known = criteria.iter().map(|criterion| criterion.id.as_str());
                     let message = format!("no member of this set is called `{}`", entry.key);
-                    cx.report(
-                        Diagnostic::error(Code::UnknownName, entry.key_span, message)
-                            .suggest(&entry.key, known, "members"),
-                    );
+                    let diagnostic = Diagnostic::error(Code::UnknownName, entry.key_span, message);
+                    cx.report(suggest_absent_name(diagnostic, entry, weights, known, "members"));
                 }
                 for criterion in &mut *criteria {
                     let own = weights.iter().find(|entry| entry.key == criterion.id);
