@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::grades::candidate_scores::{off_scale_note, parse_unit_score};
 use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs};
 use crate::outcome::CommandOutcome;
+use crate::reporting::format_on_scale;
 
 /// Calibrate a judge's scores against human labels
 #[derive(Debug, clap::Args)]
@@ -89,7 +90,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
             writeln!(out, "  {name:<20}{:>7.3}  →  {:.3}", before.value, after.value)?;
         }
         writeln!(out, "{}", found.sentence())?;
-        writeln!(out, "{}", pass_mark(&mark, args.threshold))?;
+        writeln!(out, "{}", pass_mark(&mark, args.threshold, machine.scale))?;
         if let Ok(it) = &shown {
             let names: Vec<&str> = it.chosen.iter().map(|at| both[*at].0.as_str()).collect();
             writeln!(out, "Suggested anchors for the judge: {}.", names.join(", "))?;
@@ -107,7 +108,11 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
 }
 
 /// Whether another pass mark would decide more as people do.
-fn pass_mark(found: &Result<Threshold, Undefined>, current: f64) -> String {
+fn pass_mark(found: &Result<Threshold, Undefined>, current: f64, scale: Option<(f64, f64)>) -> String {
+    let show_mark = |mark: f64| match scale {
+        Some(scale) => format!("{mark:.2} ({})", format_on_scale(mark, scale)),
+        None => format!("{mark:.2}"),
+    };
     let it = match found {
         Ok(it) => it,
         Err(why) => return format!("No better pass mark: {why}."),
@@ -115,12 +120,14 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64) -> String {
     let (before, after) = (it.before.accuracy.rate * 100.0, it.after.accuracy.rate * 100.0);
     if (it.threshold - current).abs() < 0.005 {
         return format!(
-            "The pass mark {current:.2} agrees with people on {before:.0} % of candidates; no other pass mark is better."
+            "The pass mark {} agrees with people on {before:.0} % of candidates; no other pass mark is better.",
+            show_mark(current)
         );
     }
     format!(
-        "The pass mark {current:.2} agrees with people on {before:.0} % of candidates. The best pass mark is {:.2}; {}.",
-        it.threshold,
+        "The pass mark {} agrees with people on {before:.0} % of candidates. The best pass mark is {}; {}.",
+        show_mark(current),
+        show_mark(it.threshold),
         if before < after {
             format!("cross-validated, it agrees on {after:.0} %")
         } else {

@@ -19,7 +19,7 @@ use crate::grades::candidate_scores::{CandidateScores, off_scale_note, parse_uni
 use crate::grades::sources::delimiter;
 use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs, read_sampled_candidates};
 use crate::outcome::CommandOutcome;
-use crate::reporting::printable_line;
+use crate::reporting::{format_on_scale, printable_line};
 
 /// Estimate a mean or pass rate from judge scores and labels
 #[derive(Debug, clap::Args)]
@@ -87,7 +87,8 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
                 printable_line(&machine.criterion),
                 it.n_drawn
             )?;
-            show_sample(&mut out, it, people.is_some())?;
+            let scale = machine.scale.filter(|_| quantity == EstimatedQuantity::Mean);
+            show_sample(&mut out, it, scale, people.is_some())?;
         }
     }
     if let Some(picture) = &args.told.chart {
@@ -174,12 +175,14 @@ fn show_estimators(
         _ => format!("{labels} by people, {rest} scored only by the judge"),
     };
     writeln!(out, "\x1b[1m{}\x1b[0m  {what}, {from}", printable_line(&machine.criterion))?;
+    let scale = machine.scale.filter(|_| it.quantity == EstimatedQuantity::Mean);
     for (name, measure) in named_estimators(it).into_iter().take(if 0 < it.n_labels { 5 } else { 1 }) {
         let more = match (name, it.lambda) {
             ("corrected (PPI++)", Some(lambda)) => format!("  λ {lambda:.2}"),
             _ => String::new(),
         };
-        writeln!(out, "  {name:<32}{}{more}", format_measure(measure))?;
+        let own = format_on_own_scale(measure, scale);
+        writeln!(out, "  {name:<32}{}{own}{more}", format_measure(measure))?;
     }
     if let Some(it) = &it.mistakes {
         writeln!(
@@ -194,6 +197,12 @@ fn show_estimators(
     }
     writeln!(out, "{}", interpret_estimators(it))?;
     Ok(())
+}
+
+/// A mean on the scale of the rubric, next to the one on 0 to 1.
+fn format_on_own_scale(measure: &CoefficientResult, scale: Option<(f64, f64)>) -> String {
+    let own = measure.value().zip(scale).map(|(value, scale)| format_on_scale(value, scale));
+    own.map(|own| format!("  {own}")).unwrap_or_default()
 }
 
 /// What a newcomer takes away.
@@ -232,14 +241,19 @@ fn interpret_estimators(it: &EstimatorComparison) -> String {
     )
 }
 
-fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> anyhow::Result<()> {
+fn show_sample(
+    out: &mut impl Write,
+    it: &SampleEstimate,
+    scale: Option<(f64, f64)>,
+    has_labels: bool,
+) -> anyhow::Result<()> {
     let rows = [
         ("plain mean of the sample", &it.naive),
         ("post-stratified", &it.post_stratified),
         ("by probability (Hájek)", &it.hajek),
     ];
     for (name, measure) in rows {
-        writeln!(out, "  {name:<32}{}", format_measure(measure))?;
+        writeln!(out, "  {name:<32}{}{}", format_measure(measure), format_on_own_scale(measure, scale))?;
     }
     let costs = [
         it.strata

@@ -21,11 +21,15 @@ use serde_json::{Value as Json, json};
 
 use self::task_results::show_task_results;
 use crate::grades::AnalysisOutputArgs;
-use crate::grades::candidate_scores::{off_scale_note, parse_scale_ends, unit_of_value, unit_score};
-use crate::grades::sources::{GradeSource, SourceGrade, ensure_one_task, no_grades, open_sources};
+use crate::grades::candidate_scores::{
+    UNIT_SCALE, off_scale_note, parse_scale_ends, unit_of_value, unit_score,
+};
+use crate::grades::sources::{
+    DeclaredScales, GradeSource, SourceGrade, agreed_scales, ensure_one_task, no_grades, open_sources,
+};
 use crate::outcome::CommandOutcome;
 use crate::render;
-use crate::reporting::printable_line;
+use crate::reporting::{format_on_scale, printable_line};
 
 /// Summarise grades: means, intervals, distributions
 #[derive(Debug, clap::Args)]
@@ -111,7 +115,7 @@ pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
 fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let sources = open_sources(&args.files)?;
     sources.iter().for_each(GradeSource::note_ungraded_questions);
-    let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale } =
+    let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale, other_scales } =
         match collect_scores(&sources, args, args.scale) {
             // Answers of annotation tasks do not name their scale.
             Err(error) if args.scale.is_none() => {
@@ -123,6 +127,11 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
             }
             found => found?,
         };
+    let declared = if args.by == CRITERION { agreed_scales(&sources) } else { DeclaredScales::new() };
+    let own_scale = |name: &str| {
+        let is_on_scale = name != WEIGHTED && !other_scales.contains(name);
+        declared.get(name).copied().or(scale.filter(|_| is_on_scale)).filter(|ends| *ends != UNIT_SCALE)
+    };
     let groups = scored.describe_by(ScoreField::Group);
     anyhow::ensure!(
         0 < scored.len() + without + unscored + n_off_scale + labels.len(),
@@ -153,13 +162,15 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     } else {
         match args.by.as_str() {
             _ if groups.is_empty() => {}
-            CRITERION => show_descriptions(&mut out, &[groups.as_slice(), weighted.as_slice()].concat())?,
-            _ if weighted.is_empty() => show_descriptions(&mut out, &groups)?,
+            CRITERION => {
+                show_descriptions(&mut out, &[groups.as_slice(), weighted.as_slice()].concat(), own_scale)?;
+            }
+            _ if weighted.is_empty() => show_descriptions(&mut out, &groups, own_scale)?,
             _ => {
                 writeln!(out, "All criteria alike:")?;
-                show_descriptions(&mut out, &groups)?;
+                show_descriptions(&mut out, &groups, own_scale)?;
                 writeln!(out, "\nWeighted by the rubric:")?;
-                show_descriptions(&mut out, &weighted)?;
+                show_descriptions(&mut out, &weighted, |_| None)?;
             }
         }
         show_label_counts(&mut out, &labels)?;
@@ -200,6 +211,8 @@ struct CollectedScores {
     labels: BTreeMap<String, BTreeMap<String, usize>>,
     /// Grades that are no score: failed, deferred.
     unscored: usize,
+    /// Groups with an answer that is yes or no, or that has a scale of its own.
+    other_scales: BTreeSet<String>,
     /// Scores without the field that they are grouped by.
     without: usize,
     n_off_scale: usize,
@@ -303,6 +316,9 @@ impl CollectedScores {
             self.unscored += usize::from(self.n_off_scale == n_before);
             return Ok(());
         };
+        if !matches!(short.value, Value::Number(_)) {
+            self.note_other_scale(group);
+        }
         let (case, candidate) = (&*short.candidate, &*short.candidate);
         let (grader, criterion) = (&*short.grader, &*short.criterion);
         self.scored.push(&ScoreEntry { case, candidate, grader, criterion, file, group, unit });
@@ -322,6 +338,9 @@ impl CollectedScores {
         };
         let values = if args.by == FILE { vec![file.to_owned()] } else { row.grouping_values(&args.by) };
         self.without += usize::from(values.is_empty());
+        if !matches!(&row.grade.outcome, Outcome::Scored { value: Value::Number(_), unit: None }) {
+            values.iter().for_each(|value| self.note_other_scale(value));
+        }
         // What has several tags counts with each of them.
         for value in &values {
             self.scored.push(&ScoreEntry {
@@ -335,6 +354,12 @@ impl CollectedScores {
             });
         }
         Ok(())
+    }
+
+    fn note_other_scale(&mut self, group: &str) {
+        if !self.other_scales.contains(group) {
+            self.other_scales.insert(group.to_owned());
+        }
     }
 
     /// The score of the verdict that a grade belongs to.
@@ -380,16 +405,27 @@ fn fields(sources: &[GradeSource]) -> Vec<String> {
     own.filter(|own| !known.contains(own)).chain(known.clone()).collect()
 }
 
-fn show_descriptions(out: &mut impl Write, groups: &[(String, ScoreDistribution)]) -> anyhow::Result<()> {
+/// Prints a line for each group, with the mean on the scale of the group where that is not 0 to 1.
+fn show_descriptions(
+    out: &mut impl Write,
+    groups: &[(String, ScoreDistribution)],
+    own_scale: impl Fn(&str) -> Option<(f64, f64)>,
+) -> anyhow::Result<()> {
     let width = groups.iter().map(|group| group.0.chars().count()).max().unwrap_or(0).clamp(6, 40);
-    writeln!(out, "\x1b[1m{:<width$}  mean  95 % interval      sd      n  from 0 to 1\x1b[0m", "")?;
+    let title = if groups.iter().any(|group| own_scale(&group.0).is_some()) { "  own scale" } else { "" };
+    writeln!(out, "\x1b[1m{:<width$}  mean  95 % interval      sd      n  from 0 to 1{title}\x1b[0m", "")?;
     for (name, it) in groups {
         let interval =
             interval_with_width(it).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
         let sd = it.sd.map_or("   –".to_owned(), |value| format!("{value:.2}"));
+        let own = own_scale(name).map(|scale| format!("  {:>9}", format_on_scale(it.estimate.mean, scale)));
+        let (own, bars) = (own.unwrap_or_default(), bars(&it.tenths));
         let name: String = printable_line(name).chars().take(width).collect();
-        let bars = bars(&it.tenths);
-        writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {sd:>6} {:>6}  {bars}", it.estimate.mean, it.n)?;
+        writeln!(
+            out,
+            "{name:<width$}  {:.2}  {interval:<15} {sd:>6} {:>6}  {bars}{own}",
+            it.estimate.mean, it.n
+        )?;
     }
     Ok(())
 }

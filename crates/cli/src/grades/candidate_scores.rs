@@ -6,6 +6,9 @@ use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
 use jurist_core::rubric::Value;
 
+/// The scale on which scores are computed.
+pub const UNIT_SCALE: (f64, f64) = (0.0, 1.0);
+
 /// The ends of a scale, such as `1-5`.
 pub fn parse_scale_ends(text: &str) -> Result<(f64, f64), String> {
     let ends = text.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
@@ -70,6 +73,8 @@ pub struct CandidateScores {
     /// Candidates that were graded and have no number.
     pub without: Vec<String>,
     pub n_off_scale: usize,
+    /// The scale on which the grades were given, where it is known and is not 0 to 1.
+    pub scale: Option<(f64, f64)>,
 }
 
 /// Scores of one candidate, added up.
@@ -109,7 +114,21 @@ pub fn average_candidate_scores(
     let without = sums.iter().filter(|(_, sum)| sum.n <= 0.0).map(|(id, _)| (*id).to_owned()).collect();
     let scored = sums.iter().filter(|(_, sum)| 0.0 < sum.n);
     let numbers = scored.map(|(id, sum)| ((*id).to_owned(), sum.total / sum.n)).collect();
-    Ok(CandidateScores { criterion: criterion.to_owned(), numbers, without, n_off_scale })
+    let scale = scale.filter(|_| !is_binary);
+    Ok(CandidateScores { criterion: criterion.to_owned(), numbers, without, n_off_scale, scale })
+}
+
+/// The scale of a rubric, where labels without a scale can only be meant on it: all of them lie on it, and one of them
+/// is above 1.
+pub fn scale_of_labels(grades: &[Grade], criterion: &str, (low, high): (f64, f64)) -> Option<(f64, f64)> {
+    let number = |grade: &Grade| match &grade.outcome {
+        Outcome::Scored { value: Value::Number(number), unit: None } => Some(*number),
+        _ => None,
+    };
+    let labels: Vec<f64> =
+        grades.iter().filter(|grade| grade.criterion == criterion).filter_map(number).collect();
+    let are_on_it = labels.iter().all(|label| (low..=high).contains(label));
+    (are_on_it && labels.iter().any(|label| 1.0 < *label)).then_some((low, high))
 }
 
 /// Whether a grade is yes or no in any spelling, or has no score.
@@ -117,5 +136,27 @@ fn has_yes_or_no(grade: &Grade) -> bool {
     match &grade.outcome {
         Outcome::Scored { value, .. } => value.as_yes_or_no().is_some(),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::grade::ShortGrade;
+
+    use super::*;
+
+    #[test]
+    fn labels_have_the_scale_of_the_rubric_if_they_fit_only_there() {
+        let on_scale_of_rubric = |values: [f64; 2]| {
+            let grade = |value: f64| {
+                let text = format!(r#"{{"candidate": "a", "criterion": "tone", "value": {value}}}"#);
+                ShortGrade::parse(&text).unwrap().into_grade()
+            };
+            scale_of_labels(&values.map(grade), "tone", (1.0, 5.0))
+        };
+        assert_eq!(on_scale_of_rubric([1.0, 4.0]), Some((1.0, 5.0)));
+        for values in [[0.0, 1.0], [0.5, 1.0], [1.0, 1.0], [0.5, 4.0], [3.0, 7.0]] {
+            assert_eq!(on_scale_of_rubric(values), None, "{values:?}");
+        }
     }
 }

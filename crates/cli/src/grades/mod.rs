@@ -12,9 +12,12 @@ use anyhow::Context;
 use jurist_core::grade::{Grade, Outcome, SampledCandidate, with_parts};
 use jurist_engine::load::read_input;
 
-use self::candidate_scores::{CandidateScores, average_candidate_scores, parse_scale_ends};
+use self::candidate_scores::{
+    CandidateScores, UNIT_SCALE, average_candidate_scores, parse_scale_ends, scale_of_labels,
+};
 use self::sources::{DeclaredScales, GradeSource, delimiter, keep_task, load_sources, no_grades};
 use crate::picture::{ChartFile, parse_chart_file};
+use crate::render::print_note;
 use crate::reporting::printable_line;
 
 /// Output options that every command of the analysis group shares.
@@ -63,9 +66,19 @@ impl HumanJudgeArgs {
         let wanted = self.criterion.as_ref().or(Some(&machine.criterion).filter(|_| is_graded));
         let criterion = select_criterion(&read.grades, wanted.map(String::as_str))
             .map_err(|error| read.explain_reading(error))?;
-        average_candidate_scores(&read.grades, criterion, None, self.scale)
+        // A scale of the command line or of the labels comes before that of the judge's rubric.
+        let declared = read.scales.get(criterion).copied().or(machine.scale);
+        let of_rubric = declared.and_then(|ends| scale_of_labels(&read.grades, criterion, ends));
+        if let (None, Some((low, high))) = (self.scale, of_rubric) {
+            print_note(&format!(
+                "labels of `{}` are read on the scale of the rubric, {low} to {high}; set another with --scale",
+                printable_line(criterion)
+            ));
+        }
+        average_candidate_scores(&read.grades, criterion, None, self.scale.or(of_rubric))
     }
 
+    /// Scores of the judge, with the scale of its rubric.
     pub fn machine(&self) -> anyhow::Result<CandidateScores> {
         // The annotation task is that of people.
         let task = self.task.as_deref().filter(|_| self.human.is_empty());
@@ -73,7 +86,9 @@ impl HumanJudgeArgs {
         let criterion = select_criterion(&read.grades, self.criterion.as_deref())
             .map_err(|error| read.explain_reading(error))?;
         self.ensure_one_judge(&read.grades, criterion)?;
-        average_candidate_scores(&read.grades, criterion, self.grader.as_deref(), self.scale)
+        let scores = average_candidate_scores(&read.grades, criterion, self.grader.as_deref(), self.scale)?;
+        let scale = read.scales.get(criterion).copied().or(scores.scale).filter(|ends| *ends != UNIT_SCALE);
+        Ok(CandidateScores { scale, ..scores })
     }
 
     /// Refuses scores of several judges: their mean is the score of no judge.

@@ -288,6 +288,16 @@ pub fn read_record_texts(paths: &[PathBuf]) -> anyhow::Result<BTreeMap<String, S
 /// The ends of scales by criterion, as rubrics and tasks declare them.
 pub type DeclaredScales = BTreeMap<String, (f64, f64)>;
 
+/// The scales of criteria about which no two sources differ.
+pub fn agreed_scales(sources: &[GradeSource]) -> DeclaredScales {
+    let mut scales: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
+    for (criterion, ends) in sources.iter().flat_map(GradeSource::declared_scales) {
+        let known = scales.entry(criterion).or_insert(Some(ends));
+        *known = known.filter(|known| *known == ends);
+    }
+    scales.into_iter().filter_map(|(criterion, ends)| Some((criterion, ends?))).collect()
+}
+
 /// The scales of grades that say both their number and where it lies between the ends of its scale. A criterion whose
 /// grades do not all fit one scale has none.
 fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScales {

@@ -9,7 +9,7 @@ use jurist_core::report::{declared_scales, regression_lines, variant_in_words};
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
 
-use super::{last_line_reason, list_case_reasons, printable_line};
+use super::{format_on_scale, last_line_reason, list_case_reasons, printable_line};
 
 /// A drop that is larger than allowed, wherever in its interval the truth lies.
 pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
@@ -59,9 +59,9 @@ pub fn show_comparison(
             true => ("32", " better"),
             false => ("2", ""),
         };
-        let native = scales.get(name).map(|(low, top)| {
-            let [before, after] = [it.before, it.after].map(|mean| low + mean * (top - low));
-            format!("  {before:.1}/{top} → {after:.1}/{top}")
+        let native = scales.get(name).map(|scale| {
+            let [before, after] = [it.before, it.after].map(|mean| format_on_scale(mean, *scale));
+            format!("  {before} → {after}")
         });
         let name: String = printable_line(name).chars().take(width).collect();
         writeln!(

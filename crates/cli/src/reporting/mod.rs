@@ -375,6 +375,11 @@ struct MeanRow {
     native: Option<String>,
 }
 
+/// A score from 0 to 1 on another scale, such as `3.4/5`.
+pub fn format_on_scale(unit: f64, (low, high): (f64, f64)) -> String {
+    format!("{:.1}/{high}", low + unit * (high - low))
+}
+
 /// The mean of each criterion with its interval, where there are several cases.
 fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimate_run_means(run);
@@ -382,7 +387,7 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
     let scales = declared_scales(run);
     let criterion_row = |(id, estimate): &(String, Estimate)| MeanRow {
         name: id.clone(),
-        native: scales.get(id).map(|(low, top)| format!("{:.1}/{top}", low + estimate.mean * (top - low))),
+        native: scales.get(id).map(|scale| format_on_scale(estimate.mean, *scale)),
         estimate: *estimate,
     };
     let mut rows = vec![MeanRow { name: "score".to_owned(), native: None, estimate: score }];
