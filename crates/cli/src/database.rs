@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use jurist_core::money::Rates;
 use jurist_engine::load;
-use jurist_store::{ProjectId, Store, StoreOptions, Sync, clock, make_private};
+use jurist_store::{ProjectId, SCHEMA, Store, StoreOptions, Sync, clock, make_private};
 
 use crate::render;
 
@@ -34,6 +34,15 @@ impl DatabaseArgs {
     pub fn exists(&self) -> bool {
         let url = self.url();
         url.contains("://") || Path::new(&url).exists()
+    }
+
+    /// Opens the database as it is; `None` if it does not exist or needs a migration.
+    pub async fn open_if_current(&self) -> anyhow::Result<Option<Store>> {
+        if !self.exists() {
+            return Ok(None);
+        }
+        let store = Store::connect(&self.url(), StoreOptions::default()).await?;
+        Ok((store.schema_version().await? == Some(SCHEMA)).then_some(store))
     }
 
     /// Opens it, and brings it up to date.

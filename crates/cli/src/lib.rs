@@ -20,6 +20,7 @@ mod running;
 mod runtime;
 mod stored_runs;
 mod suite_loading;
+mod version_names;
 mod worker_pool;
 
 use std::ffi::OsString;

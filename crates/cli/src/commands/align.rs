@@ -18,6 +18,7 @@ use crate::grades::{
 };
 use crate::outcome::CommandOutcome;
 use crate::reporting::printable_line;
+use crate::version_names::{VersionNames, find_version_names};
 
 /// Measure judge–human agreement
 #[derive(Debug, clap::Args)]
@@ -89,12 +90,15 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     let (mut aligned, mut report): (Vec<AlignedJudge>, Vec<Json>) = (Vec::new(), Vec::new());
     let mut gate_failures: Vec<String> = Vec::new();
     let parts = build_alignment_groups(&all);
-    let n_versions =
-        parts.iter().filter_map(|alignment_group| alignment_group.version).collect::<BTreeSet<_>>().len();
-    if 0 < n_versions && !args.told.json {
+    let versions: BTreeSet<&RubricHash> =
+        parts.iter().filter_map(|alignment_group| alignment_group.version).collect();
+    let mut version_names = VersionNames::default();
+    if !versions.is_empty() && !args.told.json {
+        version_names = find_version_names(&versions);
         writeln!(
             out,
-            "These grades come from {n_versions} rubric versions; each is compared with people separately.\n"
+            "These grades come from {} rubric versions; each is compared with people separately.\n",
+            versions.len()
         )?;
     }
     for part in &parts {
@@ -126,7 +130,9 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                         row: report.len(),
                         agreement: AgreementByItem {
                             judge: match version {
-                                Some(version) => format!("{}, rubric {}", found.judge, version.short()),
+                                Some(version) => {
+                                    format!("{}, rubric {}", found.judge, version_names.name_of_hash(version))
+                                }
                                 None => found.judge.clone(),
                             },
                             items: found.by_item.clone(),
@@ -138,7 +144,8 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     }
                     if !args.told.json {
                         if let Some(it) = version {
-                            write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(it.short()))?;
+                            let name = version_names.name_of_hash(it);
+                            write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(name))?;
                         }
                         show_alignment(out, &rated, &found, args.worst, &part.grades, &texts)?;
                     }

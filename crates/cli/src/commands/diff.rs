@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -5,6 +6,7 @@ use jurist_core::rubric::diff_rubrics;
 
 use crate::outcome::CommandOutcome;
 use crate::suite_loading::{LoadingArgs, choose_file_rubric};
+use crate::version_names::find_version_names;
 
 /// Show the differences between two rubric versions
 #[derive(Debug, clap::Args)]
@@ -37,7 +39,9 @@ pub fn run_diff_command(args: &DiffArgs) -> anyhow::Result<CommandOutcome> {
     let (old, new) = (old.rubric, new.rubric);
     let changes = diff_rubrics(&old, &new);
     if !changes.is_empty() {
-        writeln!(out, "{} → {}", old.version().short(), new.version().short())?;
+        let (old, new) = (old.version(), new.version());
+        let names = find_version_names(&BTreeSet::from([old, new]));
+        writeln!(out, "{} → {}", names.name_of_hash(old), names.name_of_hash(new))?;
     }
     for change in changes {
         writeln!(out, "  {change}")?;

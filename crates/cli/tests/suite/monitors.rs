@@ -116,6 +116,15 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     let edited = MONITOR.replace("kind (1-5)", "very kind (1-5)");
     fs::write(folder.path().join("desk.yaml"), edited).unwrap();
     assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("new rubric version"));
+    // A difference names the versions that the database has.
+    fs::write(folder.path().join("old.yaml"), MONITOR).unwrap();
+    let difference = jurist(folder.path(), &model, &["diff", "old.yaml", "desk.yaml"])
+        .env("JURIST_STORE", "jurist.db")
+        .output()
+        .await
+        .unwrap();
+    let difference = String::from_utf8_lossy(&difference.stdout).into_owned();
+    assert!(difference.starts_with("v1 (") && difference.contains(" → v2 ("), "{difference}");
     let plan = at(&["monitor", "rescore", "desk", "--overlap", "4"], &there, 0).await;
     assert!(
         plan.contains("4 traces of 6, 4 calls, about $0.0") && plan.contains("add --yes to start"),

@@ -1,6 +1,5 @@
 mod show;
 mod target;
-mod version_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};

@@ -9,8 +9,8 @@ use jurist_server::monitor::{
     MonitorTrend, MonitorView, RescorePlan, RescoreView, TrafficView,
 };
 
-use super::version_names::VersionNames;
 use crate::render::printable;
+use crate::version_names::VersionNames;
 
 pub fn show_monitor_list(
     out: &mut impl Write,

@@ -15,12 +15,12 @@ use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::version_names::VersionNames;
 use super::{MonitorArgs, MonitorSubcommand, TrafficWindowArgs};
 use crate::connection::Reached;
 use crate::connection::remote::{Remote, encode_url_part};
 use crate::render;
 use crate::suite_loading::load_current_settings;
+use crate::version_names::VersionNames;
 
 /// Traces of a list.
 const LISTED: usize = 200;

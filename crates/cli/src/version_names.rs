@@ -1,8 +1,11 @@
 //! Names of rubric versions that people can say: `v2 (22 Oct)` instead of an id. `--json` has the ids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::grade::Time;
+use jurist_core::grade::{RubricHash, Time};
+
+use crate::database::{DatabaseArgs, project_of};
+use crate::runtime::wait_for;
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -25,9 +28,40 @@ impl VersionNames {
         self.by_id.get(id).map_or(id, String::as_str)
     }
 
+    /// The name of the version with this hash, or the beginning of the hash if the version is not known.
+    pub fn name_of_hash<'a>(&'a self, hash: &'a RubricHash) -> &'a str {
+        self.by_id.get(hash.as_str()).map_or(hash.short(), String::as_str)
+    }
+
     pub fn contains(&self, id: &str) -> bool {
         self.by_id.contains_key(id)
     }
+}
+
+/// Names of versions by their hashes, as far as the database of the project has them. Without a database, or with one
+/// that cannot be read, no version has a name.
+pub fn find_version_names(hashes: &BTreeSet<&RubricHash>) -> VersionNames {
+    wait_for(load_version_names(hashes)).unwrap_or_default()
+}
+
+async fn load_version_names(hashes: &BTreeSet<&RubricHash>) -> anyhow::Result<VersionNames> {
+    let mut names = VersionNames::default();
+    let Some(store) = DatabaseArgs::default().open_if_current().await? else { return Ok(names) };
+    let project = project_of(&store, None).await?;
+    for hash in hashes {
+        if names.contains(hash.as_str()) {
+            continue;
+        }
+        // A hash that is a version of several rubrics has several names.
+        if let [version] = store.versions_with_hash(project, hash).await?.as_slice() {
+            let all = store.rubric_versions(project, version.rubric).await?;
+            names.add_rubric(all.into_iter().map(|version| (version.hash.to_string(), version.created)));
+        }
+    }
+    store.close().await;
+    // Versions of two rubrics can have the same name.
+    let n_names = hashes.iter().map(|hash| names.name_of_hash(hash)).collect::<BTreeSet<_>>().len();
+    Ok(if n_names == hashes.len() { names } else { VersionNames::default() })
 }
 
 /// The day and month of a time, such as `22 Oct`.
