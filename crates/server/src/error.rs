@@ -267,12 +267,23 @@ impl From<BytesRejection> for ApiError {
     }
 }
 
+/// What an error of the framework is about, without its own introduction.
+fn describe_cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 impl From<JsonRejection> for ApiError {
     fn from(error: JsonRejection) -> Self {
         match error {
             JsonRejection::MissingJsonContentType(error) => Self::NotUnderstood(error.body_text()),
             error if error.status() == StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(error.body_text()),
             JsonRejection::BytesRejection(error) => error.into(),
+            JsonRejection::JsonSyntaxError(error) => {
+                Self::Bad(format!("the body is not valid JSON: {}", describe_cause(&error)))
+            }
+            JsonRejection::JsonDataError(error) => {
+                Self::Bad(format!("the body is invalid: {}", describe_cause(&error)))
+            }
             error => Self::Bad(error.body_text()),
         }
     }

@@ -97,12 +97,17 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
             return Err(ApiError::NotUnderstood("send `Content-Type: application/json`".to_owned()));
         }
         let body = Bytes::from_request(request, state).await?;
-        // A list would be taken for the fields in their order.
-        if body.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ApiError::bad("the body must be a JSON object"));
-        }
-        Ok(Self(axum::Json::from_bytes(&body)?.0))
+        parse_json_body(&body).map(Self)
     }
+}
+
+/// Reads a body of JSON. The error names the key, such as `pieces[0].kind`, and the line and column.
+fn parse_json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    // A list would be taken for the fields in their order.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(ApiError::bad("the body must be a JSON object"));
+    }
+    Ok(axum::Json::from_bytes(body)?.0)
 }
 
 impl<T: Serialize> axum::response::IntoResponse for Json<T> {

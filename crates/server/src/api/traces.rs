@@ -20,7 +20,7 @@ use utoipa_axum::routes;
 
 use super::blinding::withheld;
 use super::path_parameters::TRACE_ID;
-use super::{Json, Path, Query};
+use super::{Json, Path, Query, parse_json_body};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{AccessScope, Principal};
@@ -366,7 +366,7 @@ async fn receive_trace(
     let now = clock::current_time();
     let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
-    let sent: TraceEnvelope = serde_json::from_slice(&body).map_err(ApiError::bad)?;
+    let sent: TraceEnvelope = parse_json_body(&body)?;
     let arrival = sent.read(&IngestDefaults::default(), &app.settings.redactor, now)?;
     store_trace_arrival(&app, &caller, arrival, now).await.map(Json)
 }

@@ -292,7 +292,15 @@ fn bad_traces_say_what_would_have_been_right() {
             (json!({ "trace": { "what": 1 } }), "not a trace in a known format"),
             (json!({ "id": "a\nb", "trace": chat("x") }), "no control characters"),
             (json!({ "pieces": [] }), "the `id` of their trace"),
-            (json!({ "id": "x", "pieces": [{ "id": "e", "kind": "end" }] }), "start"),
+            (
+                json!({ "id": "x", "pieces": [{ "id": "e", "kind": "end" }] }),
+                "the body is invalid: pieces[0].kind: unknown variant `end`",
+            ),
+            (
+                json!({ "id": 7, "trace": chat("x") }),
+                "id: invalid type: integer `7`, expected a string at line",
+            ),
+            (json!([chat("x")]), "the body must be a JSON object"),
             (
                 json!({ "id": "x", "pieces": [{ "id": "e", "kind": "finish", "body": { "state": 1 } }] }),
                 "piece `e`",
