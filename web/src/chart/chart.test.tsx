@@ -2,6 +2,7 @@ import { render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { fixed, percent, range3, signed } from "./figures";
 import { RunTrendChart } from "./RunTrendChart";
+import { ScaledScore } from "./ScaledScore";
 import { cleaned, leastWidth, ServerChart } from "./ServerChart";
 import { scoreDomain, stretches, ticks } from "./scale";
 import { TrendChart } from "./TrendChart";
@@ -123,4 +124,11 @@ test("a chart that is wider than its frame can get the focus before a frame is p
   expect(screen.getByText("Show as table").closest("details")?.open).toBe(true);
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
+});
+
+test("a score is on the scale of its rubric, where it has one, and from 0 to 1 beside it", () => {
+  const shown = (scale: { min: number; max: number } | null) =>
+    render(<ScaledScore mean={0.7875} interval={[0.7, 0.85]} scale={scale} />).container.textContent;
+  expect(shown({ min: 1, max: 5 })).toBe("4.15 on 1–5 0.787 [0.700, 0.850]");
+  expect(shown(null)).toBe("0.787 [0.700, 0.850]");
 });

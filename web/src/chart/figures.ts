@@ -22,6 +22,16 @@ export type Range = [number, number];
 export const range3 = (it: Range | null | undefined): string =>
   it ? `[${fixed(it[0], 3)}, ${fixed(it[1], 3)}]` : "";
 
+/** The ends of a scale that the author of a rubric chose. */
+export type ScaleEnds = { min: number; max: number };
+
+/** `on 1–5`. */
+export const scaleText = ({ min, max }: ScaleEnds): string => `on ${min}–${max}`;
+
+/** A score on 0 to 1, shown on the scale of the rubric: `4.15 on 1–5`. */
+export const nativeScore = (unit: number, scale: ScaleEnds): string =>
+  `${fixed(scale.min + unit * (scale.max - scale.min), 2)} ${scaleText(scale)}`;
+
 /** A share, to a tenth of a percent. */
 export const percent = (it: number | null | undefined): string =>
   it == null ? "–" : `${Math.round(1000 * it) / 10} %`;

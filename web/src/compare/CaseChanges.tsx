@@ -1,9 +1,12 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import { type ScaleEnds, scaleText } from "../chart/figures";
+import { declaredScalesOf } from "../rubrics/scales";
 import { CaseName, tagWrittenName, withoutTrial } from "../runs/CaseName";
+import { runQuery } from "../runs/queries";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { CodeText } from "../ui/CodeText";
@@ -46,6 +49,7 @@ export function CaseChanges({ before, after }: { before: string; after: string }
     navigate({ search: (old) => ({ ...old, ...to }), replace: true, resetScroll: false });
   const counts = changes.data?.pages[0]?.counts;
   const view = VIEWS.find((it) => it.name === show);
+  const scales = { before: useRunScales(before), after: useRunScales(after) };
   return (
     <section className={styles.changes} aria-label="Cases side by side">
       <h3>Cases side by side</h3>
@@ -76,7 +80,7 @@ export function CaseChanges({ before, after }: { before: string; after: string }
                   {items.length} of {plural(pages[0]?.n_found ?? items.length, unitOf(items))}
                 </p>
                 {items.map((change) => (
-                  <CaseChangeCard key={change.case} change={change} run={after} />
+                  <CaseChangeCard key={change.case} change={change} run={after} scales={scales} />
                 ))}
                 <MoreButton query={changes} />
               </>
@@ -88,11 +92,25 @@ export function CaseChanges({ before, after }: { before: string; after: string }
   );
 }
 
+type Scales = Map<string, ScaleEnds>;
+const NO_SCALES: Scales = new Map();
+
+/** The scales of the criteria of a run, once it is loaded. */
+export function useRunScales(run: string): Scales {
+  const project = useProject();
+  const { data } = useQuery(runQuery(project.id, run));
+  return useMemo(() => (data ? declaredScalesOf(data.rubrics) : NO_SCALES), [data]);
+}
+
 /** Trials of a case are listed one by one. */
 const unitOf = (items: CaseChange[]): string =>
   items.some((change) => withoutTrial(change.case) !== change.case) ? "trial" : "case";
 
-function CaseChangeCard({ change, run }: { change: CaseChange; run: string }) {
+/** The scales of criteria in each of the runs, whose rubrics may differ. */
+type RunScales = { before: Scales; after: Scales };
+type CaseChangeCardProps = { change: CaseChange; run: string; scales: RunScales };
+
+function CaseChangeCard({ change, run, scales }: CaseChangeCardProps) {
   const project = useProject();
   const { before, after } = change;
   return (
@@ -122,7 +140,7 @@ function CaseChangeCard({ change, run }: { change: CaseChange; run: string }) {
         </span>
       </header>
       <AnswerChange change={change} />
-      <CriterionChanges criteria={change.criteria} />
+      <CriterionChanges criteria={change.criteria} scales={scales} />
     </article>
   );
 }
@@ -204,12 +222,16 @@ type Answer = Schemas["CriterionAnswerView"];
 
 const isSame = ({ before, after }: Criterion): boolean => JSON.stringify(before) === JSON.stringify(after);
 
-function CriterionChanges({ criteria }: { criteria: Criterion[] }) {
+type CriterionChangesProps = { criteria: Criterion[]; scales: RunScales };
+
+export function CriterionChanges({ criteria, scales }: CriterionChangesProps) {
   const changed = criteria.filter((criterion) => !isSame(criterion));
   const same = criteria.filter(isSame);
   return (
     <>
-      {changed.length > 0 && <CriterionChangeTable caption="Criteria that changed" criteria={changed} />}
+      {changed.length > 0 && (
+        <CriterionChangeTable caption="Criteria that changed" criteria={changed} scales={scales} />
+      )}
       {same.length > 0 && (
         <details className={styles.same}>
           <summary>
@@ -217,16 +239,21 @@ function CriterionChanges({ criteria }: { criteria: Criterion[] }) {
               ? "All grades are the same"
               : `Same grades for ${plural(same.length, "criterion", "criteria")}`}
           </summary>
-          <CriterionChangeTable caption="Criteria with the same grades" criteria={same} isSame />
+          <CriterionChangeTable
+            caption="Criteria with the same grades"
+            criteria={same}
+            scales={scales}
+            isSame
+          />
         </details>
       )}
     </>
   );
 }
 
-type CriterionChangeTableProps = { caption: string; criteria: Criterion[]; isSame?: boolean };
+type CriterionChangeTableProps = CriterionChangesProps & { caption: string; isSame?: boolean };
 
-function CriterionChangeTable({ caption, criteria, isSame }: CriterionChangeTableProps) {
+function CriterionChangeTable({ caption, criteria, scales, isSame }: CriterionChangeTableProps) {
   return (
     <table className={styles.criteria}>
       <caption className="visually-hidden">{caption}</caption>
@@ -243,11 +270,11 @@ function CriterionChangeTable({ caption, criteria, isSame }: CriterionChangeTabl
             <th scope="row">{criterion}</th>
             {!isSame && (
               <td data-side="Before">
-                <GraderAnswers answers={before} />
+                <GraderAnswers answers={before} scale={scales.before.get(criterion)} />
               </td>
             )}
             <td data-side={isSame ? undefined : "After"}>
-              <GraderAnswers answers={after} />
+              <GraderAnswers answers={after} scale={scales.after.get(criterion)} />
             </td>
           </tr>
         ))}
@@ -256,12 +283,18 @@ function CriterionChangeTable({ caption, criteria, isSame }: CriterionChangeTabl
   );
 }
 
-function GraderAnswers({ answers }: { answers: Answer[] }) {
+type GraderAnswersProps = { answers: Answer[]; scale: ScaleEnds | undefined };
+
+/** The server writes an answer as `2 (0.25)`: a number on the scale of the criterion, and the same from 0 to 1. */
+const addScale = (answer: string, scale: ScaleEnds | undefined): string =>
+  scale ? answer.replace(/^-?\d+(?:\.\d+)?(?= \(\d\.\d\d\))/, `$& ${scaleText(scale)}`) : answer;
+
+function GraderAnswers({ answers, scale }: GraderAnswersProps) {
   if (answers.length === 0) return <span className={styles.soft}>not asked</span>;
   return answers.map((answer, at) => (
     <div key={at} className={styles.said}>
       <p>
-        <b>{answer.answer}</b> <span className={styles.soft}>by {answer.grader}</span>
+        <b>{addScale(answer.answer, scale)}</b> <span className={styles.soft}>by {answer.grader}</span>
       </p>
       {answer.reason && (
         <p>

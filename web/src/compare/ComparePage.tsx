@@ -3,7 +3,8 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { chance, score3, signed, signedRange } from "../chart/figures";
+import { chance, type ScaleEnds, signed, signedRange } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { ServerChart } from "../chart/ServerChart";
 import { CaseName, countCases, tagWrittenName, withoutTrial } from "../runs/CaseName";
 import { earlier, newestWithEarlier } from "../runs/earlierRuns";
@@ -17,7 +18,7 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { CaseChanges } from "./CaseChanges";
+import { CaseChanges, useRunScales } from "./CaseChanges";
 import styles from "./Compare.module.css";
 import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
 
@@ -214,6 +215,8 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
 function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonProps, "run">) {
   const { score, pass_rate: passes, forest } = comparison;
   return (
+  // The server compares only criteria that have the same scale in both runs.
+  const scales = useRunScales(after);
     <>
       {comparison.caveats.map((it) => (
         <p key={it} className={styles.note}>
@@ -224,7 +227,7 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
         {score && <p>{score.sentence}</p>}
         {passes && <p>{passes.sentence}</p>}
       </div>
-      <DifferenceTable comparison={comparison} />
+      <DifferenceTable comparison={comparison} scales={scales} />
       <div className={styles.pictures}>
         {forest && <ServerChart title="Differences (after − before)" drawn={forest} />}
         {children}
@@ -240,7 +243,10 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
 /** For a guard criterion less is better, so only overall figures are coloured as better or worse. */
 type Row = { name: string; difference: Difference; isTotal: boolean };
 
-function DifferenceTable({ comparison }: { comparison: Comparison }) {
+type DifferenceTableProps = { comparison: Comparison; scales: Map<string, ScaleEnds> };
+
+export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
+  const scaleOf = (it: Row) => (it.isTotal ? undefined : scales.get(it.name));
   const rows: Row[] = [
     ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true }] : []),
     ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate, isTotal: true }] : []),
@@ -255,19 +261,21 @@ function DifferenceTable({ comparison }: { comparison: Comparison }) {
     {
       name: "before",
       head: "Before",
-      about: "Mean of the cases in the earlier run, from 0 to 1. Only cases that both runs graded count.",
+      about:
+        "Mean of the cases in the earlier run, on the scale of the criterion, where it has one, and from 0 to 1. Only cases that both runs graded count.",
       entry: "baseline",
       align: "end",
-      cell: (it) => score3(it.difference.before),
+      cell: (it) => <ScaledScore mean={it.difference.before} scale={scaleOf(it)} isMinor />,
       wide: true,
     },
     {
       name: "after",
       head: "After",
-      about: "Mean of the same cases in the later run, from 0 to 1.",
+      about:
+        "Mean of the same cases in the later run, on the scale of the criterion, where it has one, and from 0 to 1.",
       entry: "score",
       align: "end",
-      cell: (it) => score3(it.difference.after),
+      cell: (it) => <ScaledScore mean={it.difference.after} scale={scaleOf(it)} isMinor />,
     },
     {
       name: "difference",

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { fixed, percent } from "../chart/figures";
+import { fixed, percent, type ScaleEnds, scaleText } from "../chart/figures";
 import type { Decision } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
 import { describeState, strataWords } from "../monitors/traceStates";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { rubricsQuery, versionQuery } from "../rubrics/queries";
+import { criterionScaleOf } from "../rubrics/scales";
 import { useVersionName } from "../rubrics/versions";
 import type { Trace } from "../traces/view/traceParts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
@@ -205,12 +206,15 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
     ...grid.graders.map(
       (grader, at): Column<Row> => ({
         name: `${grader.kind} ${grader.name}`,
-        head: (
-          <span className={styles.grader}>
-            {grader.kind} <b>{grader.name}</b>
-          </span>
+        head: <GraderColumnHead grader={grader} />,
+        cell: (it) => (
+          <GradeCell
+            grade={it.grades[at]}
+            scale={criterionScaleOf(criteria.get(it.criterion))}
+            content={content}
+            onQuote={onQuote}
+          />
         ),
-        cell: (it) => <GradeCell grade={it.grades[at]} content={content} onQuote={onQuote} />,
       }),
     ),
     ...(hasTwo
@@ -218,6 +222,7 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
           {
             name: "apart",
             head: "Spread",
+            about: SPREAD,
             align: "end" as const,
             wide: true,
             cell: (it: Row) => {
@@ -252,6 +257,16 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
   );
 }
 
+const SPREAD = "Difference between the highest and the lowest score of the graders.";
+
+function GraderColumnHead({ grader }: { grader: Grid["graders"][number] }) {
+  return (
+    <span className={styles.grader}>
+      {grader.kind} <b>{grader.name}</b>
+    </span>
+  );
+}
+
 /** Graders that have a column each; with more of them, reasons would be three words wide. */
 const MOST_COLUMNS = 2;
 
@@ -269,10 +284,7 @@ function GradeList({ grid, rows, criteria, ...shown }: GradeListProps) {
               {row.criterion} <CriterionWeight criterion={criteria.get(row.criterion)} />
               {spread !== null && (
                 <span className={styles.soft}>
-                  <Term about="Difference between the highest and the lowest score of the graders.">
-                    spread
-                  </Term>{" "}
-                  {fixed(spread, 2)}
+                  <Term about={SPREAD}>spread</Term> {fixed(spread, 2)}
                 </span>
               )}
             </h3>
@@ -283,7 +295,11 @@ function GradeList({ grid, rows, criteria, ...shown }: GradeListProps) {
                     {grader.kind} <b>{grader.name}</b>
                   </dt>
                   <dd>
-                    <GradeCell grade={row.grades[at]} {...shown} />
+                    <GradeCell
+                      grade={row.grades[at]}
+                      scale={criterionScaleOf(criteria.get(row.criterion))}
+                      {...shown}
+                    />
                   </dd>
                 </div>
               ))}
@@ -323,12 +339,14 @@ function RubricLink({ version, rubric }: { version: string; rubric: string | und
   );
 }
 
-function GradeCell({ grade, ...shown }: Shown & { grade: GradeSaid | undefined }) {
+type GradeCellProps = Shown & { grade: GradeSaid | undefined; scale: ScaleEnds | undefined };
+
+function GradeCell({ grade, scale, ...shown }: GradeCellProps) {
   if (!grade) return <span className={styles.soft}>–</span>;
   return (
     <div className={styles.said}>
       <span className={styles.line}>
-        <GradeOutcome grade={grade} />
+        <GradeOutcome grade={grade} scale={scale} />
       </span>
       <GradeFlags flags={grade.flags} />
       {grade.reason && (
@@ -380,14 +398,25 @@ function GradeQuotes({ all, content, onQuote }: Shown & { all: Evidence[] }) {
   });
 }
 
-export function GradeOutcome({ grade }: { grade: GradeSaid }) {
+type GradeOutcomeProps = {
+  grade: GradeSaid;
+  /** The scale of the criterion, where it has one and the page knows its rubric. */
+  scale?: ScaleEnds;
+};
+
+export function GradeOutcome({ grade, scale }: GradeOutcomeProps) {
   // On the scale of the rubric's author first, on 0 to 1 beside it.
-  const native = typeof grade.value === "number" && grade.value !== grade.score ? grade.value : undefined;
+  const isNative = typeof grade.value === "number" && (scale !== undefined || grade.value !== grade.score);
+  const native = isNative ? grade.value : undefined;
   switch (grade.outcome) {
     case "scored":
       return (
         <>
-          {native !== undefined && <b className={styles.value}>{native} </b>}
+          {native !== undefined && (
+            <b className={styles.value}>
+              {String(native)} {scale && `${scaleText(scale)} `}
+            </b>
+          )}
           <b className={styles.value} data-soft={native !== undefined || undefined}>
             {score(grade.score)}
           </b>{" "}

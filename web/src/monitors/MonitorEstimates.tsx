@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
+import { fixed, nativeScore, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { ScaledScore } from "../chart/ScaledScore";
 import { Sparkline } from "../chart/Sparkline";
 import { Badge } from "../ui/Badge";
 import { DAILY_SCORES, N_SCORED } from "../ui/explanations";
@@ -120,7 +121,9 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
         "Score of all finished traces in the time range, estimated from the sampled ones. Each stratum counts with its share of the traffic.",
       entry: "confidence-interval",
       value: score3(score.mean),
-      more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
+      more: [range3(score.interval), whole.native && nativeScore(score.mean, whole.native)]
+        .filter(Boolean)
+        .join("; "),
     },
     corrected && {
       name: `corrected with ${plural(corrected.n_labels, "human label")}`,
@@ -164,10 +167,6 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
   return <KeyFigures all={all} />;
 }
 
-/** A score on the scale of the rubric. */
-const nativeScore = ({ mean, min, max }: NonNullable<CriterionEstimate["native"]>): string =>
-  `${fixed(mean, 2)} on ${min}–${max}`;
-
 function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
@@ -195,11 +194,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       entry: "score",
       cell: (it) =>
         it.score ? (
-          <>
-            {it.native && <b>{nativeScore(it.native)} </b>}
-            <b className={it.native ? styles.soft : undefined}>{score3(it.score.mean)}</b>{" "}
-            <span className={it.native ? styles.soft : undefined}>{range3(it.score.interval)}</span>
-          </>
+          <ScaledScore mean={it.score.mean} interval={it.score.interval} scale={it.native} />
         ) : (
           <span className={styles.soft}>no estimate: {it.not_estimable}</span>
         ),

@@ -2,11 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { may, useProject } from "../api/session";
-import { percent, percentRange, range3, score3 } from "../chart/figures";
+import { percent, percentRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { ScaledScore } from "../chart/ScaledScore";
 import { Sparkline } from "../chart/Sparkline";
 import { formatMoney } from "../money/format";
 import { openAlertsQuery, spendQuery } from "../money/queries";
+import { useDisplayScale } from "../rubrics/scales";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
@@ -196,6 +198,7 @@ export function MonitorStatus({ monitor }: { monitor: Monitor }) {
   );
 }
 
+  const scale = useDisplayScale(monitor.version.rubric_version);
 function MonitorScope({ monitor }: { monitor: Monitor }) {
   return (
     <>
@@ -211,7 +214,7 @@ function MonitorScore({ monitor }: { monitor: Monitor }) {
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(found.mean)}</b> {range3(intervalOf(found))}
+        <ScaledScore mean={found.mean} interval={intervalOf(found)} scale={scale} />
       </span>
       <Interval mean={found.mean} interval={intervalOf(found)} mark={monitor.pass_mark} />
     </span>

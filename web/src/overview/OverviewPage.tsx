@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
+import { fixed, percent, percentRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { ScaledScore } from "../chart/ScaledScore";
 import { Sparkline } from "../chart/Sparkline";
 import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
@@ -11,6 +12,7 @@ import { alertSentence, formatMoney, PROJECTED_SPEND } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
 import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
+import { useDisplayScale } from "../rubrics/scales";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
 import { DAILY_SCORES, SPENT } from "../ui/explanations";
@@ -180,7 +182,7 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
       name: "score",
       head: "Score, 30 days",
       about:
-        "Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark.",
+        "Estimated score of all traffic of the last 30 days, with its 95 % confidence interval; on the scale of the rubric, where it has one, and from 0 to 1. The dotted line is the pass mark.",
       entry: "confidence-interval",
       cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
     },
@@ -256,11 +258,12 @@ const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) 
 
 function AgentScore(of: Of) {
   const score = figuresOf(of)?.score;
+  const scale = useDisplayScale(of.monitor.version.rubric_version);
   if (!score) return <span className={styles.soft}>{noScoreYet(of.monitor.figures?.states)}</span>;
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(score.mean)}</b> {range3(intervalOf(score))}
+        <ScaledScore mean={score.mean} interval={intervalOf(score)} scale={scale} />
       </span>
       <Interval mean={score.mean} interval={intervalOf(score)} mark={of.monitor.pass_mark} />
     </span>
@@ -273,13 +276,10 @@ function AgentRecentScore({ agent, monitor, days }: Of & { days: number }) {
   // Today is one of the days.
   const window = { from: since(days - 1) ?? "", agent: monitor.agents.length > 1 ? agent : undefined };
   const { data } = useQuery(windowQuery(project.id, monitor.name, window));
-  const score = overallOf(data?.judges.find((judge) => judge.is_current))?.score;
-  if (!score) return <span className={styles.soft}>–</span>;
-  return (
-    <>
-      {score3(score.mean)} <span className={styles.soft}>{range3(score.interval)}</span>
-    </>
-  );
+  const overall = overallOf(data?.judges.find((judge) => judge.is_current));
+  if (!overall?.score) return <span className={styles.soft}>–</span>;
+  const { mean, interval } = overall.score;
+  return <ScaledScore mean={mean} interval={interval} scale={overall.native} isMinor />;
 }
 
 function AgentPassRate(of: Of) {

@@ -2,6 +2,7 @@ import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { score3, signed, signedRange } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { type Monitor, nameOf, windowQuery } from "../monitors/queries";
 import { Badge } from "../ui/Badge";
 import { plural } from "../ui/format";
@@ -84,19 +85,21 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
     {
       name: "before",
       head: "7 days before",
-      about: "Estimated score of all traffic from 14 to 7 days ago, from 0 to 1.",
+      about:
+        "Estimated score of all traffic from 14 to 7 days ago; on the scale of the rubric, where it has one, and from 0 to 1.",
       entry: "score",
       align: "end",
-      cell: (it) => score3(it.before.mean),
+      cell: (it) => <ScaledScore mean={it.before.mean} scale={it.scale} isMinor />,
       wide: true,
     },
     {
       name: "after",
       head: "Last 7 days",
-      about: "Estimated score of all traffic of the last 7 days, from 0 to 1.",
+      about:
+        "Estimated score of all traffic of the last 7 days; on the scale of the rubric, where it has one, and from 0 to 1.",
       entry: "score",
       align: "end",
-      cell: (it) => score3(it.after.mean),
+      cell: (it) => <ScaledScore mean={it.after.mean} scale={it.scale} isMinor />,
     },
     {
       name: "difference",

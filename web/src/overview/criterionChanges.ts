@@ -1,5 +1,5 @@
 // Changes of criteria from one week to the next.
-import type { Range } from "../chart/figures";
+import type { Range, ScaleEnds } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
 import type { Estimates, Traffic } from "../monitors/queries";
 
@@ -11,6 +11,8 @@ export type CriterionChange = {
   criterion: string | null;
   before: Traffic;
   after: Traffic;
+  /** The scale of the rubric; absent where it is 0 to 1. */
+  scale?: ScaleEnds | null;
   difference: number;
   /** The 95 % confidence interval of the difference. */
   interval: Range;
@@ -53,6 +55,7 @@ export function changesOf(
         criterion: it.criterion ?? null,
         before: old.score,
         after: it.score,
+        scale: it.native,
         difference,
         interval,
       },

@@ -1,64 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
+import { nativeScore } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { declaredScalesOf } from "../rubrics/scales";
 import { count, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
-import { type CriterionMean, criteriaQuery } from "./queries";
+import { type CriterionMean, criteriaQuery, type RunInFull } from "./queries";
 import styles from "./RunPage.module.css";
 
 /** The mean of each criterion over the cases of a run, with its confidence interval. */
-export function RunCriteria({ run }: { run: string }) {
+export function RunCriteria({ run }: { run: RunInFull }) {
   const project = useProject();
-  const found = useQuery(criteriaQuery(project.id, run));
-  const columns: Column<CriterionMean>[] = [
-    { name: "criterion", head: "Criterion", cell: (it) => it.criterion },
-    {
-      name: "mean",
-      head: (
-        <Term about="Mean score of the criterion over the cases that have one, from 0 to 1." entry="score">
-          Mean
-        </Term>
-      ),
-      align: "end",
-      cell: (it) => score(it.mean),
-    },
-    {
-      name: "interval",
-      head: (
-        <Term
-          about="Confidence interval of the mean: repeated with other cases of the same kind, it contains the true mean in 95 of 100 evaluations. One case has no interval."
-          entry="confidence-interval"
-        >
-          95 % interval
-        </Term>
-      ),
-      align: "end",
-      cell: (it) => (it.interval ? `${score(it.interval[0])} to ${score(it.interval[1])}` : "–"),
-    },
-    {
-      name: "picture",
-      head: "From 0 to 1",
-      wide: true,
-      cell: (it) => (
-        <span className={styles.onScale}>
-          <Interval mean={it.mean} interval={it.interval as [number, number] | null} domain={[0, 1]} />
-        </span>
-      ),
-    },
-    {
-      name: "n",
-      head: (
-        <Term about="Cases with a score for the criterion. Trials of one case count once." entry="case">
-          Cases
-        </Term>
-      ),
-      align: "end",
-      cell: (it) => count(it.n_cases),
-    },
-  ];
+  const found = useQuery(criteriaQuery(project.id, run.id));
   return (
     <Loaded query={found} what="the criteria">
       {({ criteria }) =>
@@ -68,10 +23,67 @@ export function RunCriteria({ run }: { run: string }) {
           </Notice>
         ) : (
           <div className={styles.view}>
-            <Table caption="Criteria" columns={columns} rows={criteria} keyOf={(it) => it.criterion} />
+            <CriterionMeanTable criteria={criteria} rubrics={run.rubrics} />
           </div>
         )
       }
     </Loaded>
   );
+}
+
+type CriterionMeanTableProps = { criteria: CriterionMean[]; rubrics: Record<string, unknown> };
+
+/** The mean of each criterion on the scale that its rubric gives it, and from 0 to 1. */
+export function CriterionMeanTable({ criteria, rubrics }: CriterionMeanTableProps) {
+  const scales = declaredScalesOf(rubrics);
+  const columns: Column<CriterionMean>[] = [
+    { name: "criterion", head: "Criterion", cell: (it) => it.criterion },
+    {
+      name: "mean",
+      head: "Mean",
+      about:
+        "Mean score of the criterion over the cases that have one: on the scale of the criterion, where it has one, and from 0 to 1.",
+      entry: "score",
+      align: "end",
+      cell: (it) => {
+        const scale = scales.get(it.criterion);
+        if (!scale) return score(it.mean);
+        return (
+          <>
+            <b>{nativeScore(it.mean, scale)}</b> <span className={styles.soft}>{score(it.mean)}</span>
+          </>
+        );
+      },
+    },
+    {
+      name: "interval",
+      head: "95 % interval",
+      about:
+        "Confidence interval of the mean: repeated with other cases of the same kind, it contains the true mean in 95 of 100 evaluations. One case has no interval.",
+      entry: "confidence-interval",
+      align: "end",
+      cell: (it) => (it.interval ? `${score(it.interval[0])} to ${score(it.interval[1])}` : "–"),
+    },
+    {
+      name: "picture",
+      head: "From 0 to 1",
+      about: "Dot: mean. Line: 95 % confidence interval. The ends of the axis are 0 and 1.",
+      entry: "confidence-interval",
+      wide: true,
+      cell: (it) => (
+        <span className={styles.onScale}>
+          <Interval mean={it.mean} interval={it.interval as [number, number] | null} domain={[0, 1]} />
+        </span>
+      ),
+    },
+    {
+      name: "n",
+      head: "Cases",
+      about: "Cases with a score for the criterion. Trials of one case count once.",
+      entry: "case",
+      align: "end",
+      cell: (it) => count(it.n_cases),
+    },
+  ];
+  return <Table caption="Criteria" columns={columns} rows={criteria} keyOf={(it) => it.criterion} />;
 }

@@ -153,7 +153,7 @@ function RunDetail({ run }: { run: RunInFull }) {
           ) : (
             <RunAnswers run={run} outcomes={followed.outcomes} />
           ))}
-        {view === "criteria" && <RunCriteria run={run.id} />}
+        {view === "criteria" && <RunCriteria run={run} />}
         {view === "matrix" && <RunMatrix run={run.id} outcomes={followed.outcomes} />}
         {view === "flaky" && <FlakyCases run={run.id} outcomes={followed.outcomes} />}
       </Tabs>

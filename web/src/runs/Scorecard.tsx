@@ -1,10 +1,12 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
+import { type ScaleEnds, scaleText } from "../chart/figures";
 import { GradeFlags } from "../grades/GradeFlags";
 import { CriterionWeight, FailedGates, ScoreBreakdown } from "../grades/ScoreBreakdown";
 import type { Said } from "../grades/weightedTotal";
 import { useMoney } from "../money/useMoney";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
+import { criterionScaleOf, ownScoreOf } from "../rubrics/scales";
 import { Code } from "../traces/view/Code";
 import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
@@ -39,7 +41,7 @@ export function Scorecard({ run, place, result }: ScorecardProps) {
         </h2>
         <div className={styles.verdict}>
           <StatusBadge status={verdict.status} />
-          <b>{score(verdict.score)}</b>
+          <VerdictScore rubric={rubric} verdict={verdict} grades={it.grades} />
           {verdict.vacuous && <Badge>no criterion applied</Badge>}
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
           <RerunCase run={run} result={it} />
@@ -62,6 +64,24 @@ export function Scorecard({ run, place, result }: ScorecardProps) {
       </ul>
       <MaterialView material={it.material} grades={it.grades} quote={quote} />
     </article>
+  );
+}
+
+type VerdictScoreProps = { rubric: Canonical | undefined; verdict: Contract["Verdict"]; grades: Grade[] };
+
+/** The score as the author of the rubric wants to see it, and from 0 to 1 beside it. */
+export function VerdictScore({ rubric, verdict, grades }: VerdictScoreProps) {
+  const answers = grades.flatMap(({ criterion, outcome }) =>
+    outcome.kind === "scored" && outcome.unit != null
+      ? [{ criterion, value: outcome.value, unit: outcome.unit }]
+      : [],
+  );
+  const own = rubric && ownScoreOf(rubric, verdict, answers);
+  if (own === undefined) return <b>{score(verdict.score)}</b>;
+  return (
+    <>
+      <b>{own}</b> <span className={styles.muted}>{score(verdict.score)}</span>
+    </>
   );
 }
 
@@ -113,7 +133,7 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
         <CriterionWeight criterion={criterion} />
       </div>
       <div className={styles.answer}>
-        <GradeAnswer outcome={outcome} />
+        <GradeAnswer outcome={outcome} scale={criterionScaleOf(criterion)} />
         {unit !== null && (
           <meter className={styles.meter} min={0} max={1} value={unit} aria-label="Score on 0 to 1" />
         )}
@@ -143,10 +163,22 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
   );
 }
 
-function GradeAnswer({ outcome }: { outcome: Contract["Outcome"] }) {
+type GradeAnswerProps = { outcome: Contract["Outcome"]; scale: ScaleEnds | undefined };
+
+/** The answer on the scale of its criterion, and from 0 to 1 beside it. */
+export function GradeAnswer({ outcome, scale }: GradeAnswerProps) {
   switch (outcome.kind) {
     case "scored":
-      return <b className={styles.value}>{said(outcome.value)}</b>;
+      if (!scale || typeof outcome.value !== "number")
+        return <b className={styles.value}>{said(outcome.value)}</b>;
+      return (
+        <span>
+          <b className={styles.value}>
+            {said(outcome.value)} {scaleText(scale)}
+          </b>{" "}
+          <span className={styles.muted}>{score(outcome.unit)}</span>
+        </span>
+      );
     case "not_applicable":
       return <Badge>not applicable</Badge>;
     case "abstained":

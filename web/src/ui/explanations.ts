@@ -14,7 +14,7 @@ export const VERDICT: Explanation = {
 
 export const ESTIMATED_SCORE: Explanation = {
   about:
-    "Score of all finished traces of the last 30 days, estimated from the sampled ones, with its 95 % confidence interval. The dotted line is the pass mark.",
+    "Score of all finished traces of the last 30 days, estimated from the sampled ones, with its 95 % confidence interval; on the scale of the rubric, where it has one, and from 0 to 1. The dotted line is the pass mark.",
   entry: "confidence-interval",
 };
 

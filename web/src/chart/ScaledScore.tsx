@@ -1,0 +1,26 @@
+import { nativeScore, type Range, range3, type ScaleEnds, score3 } from "./figures";
+import styles from "./ScaledScore.module.css";
+
+type ScaledScoreProps = {
+  /** From 0 to 1. */
+  mean: number;
+  interval?: Range | null;
+  /** The scale of the rubric, where it has one. */
+  scale: ScaleEnds | null | undefined;
+  /** Not in bold, beside a figure that is more important. */
+  isMinor?: boolean;
+};
+
+/** A score on the scale of its rubric, where it has one, and from 0 to 1 beside it. */
+export function ScaledScore({ mean, interval, scale, isMinor }: ScaledScoreProps) {
+  const Main = isMinor ? "span" : "b";
+  return (
+    <>
+      {scale && <Main>{nativeScore(mean, scale)}</Main>}
+      {scale && " "}
+      <Main className={scale ? styles.soft : undefined}>{score3(mean)}</Main>
+      {interval && " "}
+      {interval && <span className={scale || isMinor ? styles.soft : undefined}>{range3(interval)}</span>}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { criterionScaleOf, declaredScalesOf, displayScaleOf, ownScoreOf } from "./scales";
+
+const LIKERT = { likert: { min: 1, max: 5 } };
+const FIVE = { min: 1, max: 5 };
+
+test("a criterion has a scale if its answers are whole numbers", () => {
+  expect(criterionScaleOf({ name: "tone", scale: LIKERT })).toEqual(FIVE);
+  expect(criterionScaleOf({ name: "tone", scale: { ranges: { 0: "bad", 8: "good" } } })).toEqual({
+    min: 0,
+    max: 10,
+  });
+  for (const scale of ["binary", undefined, { choices: { plain: 1, stilted: 0 } }])
+    expect(criterionScaleOf({ name: "tone", scale })).toBeUndefined();
+  expect(criterionScaleOf(undefined)).toBeUndefined();
+});
+
+test("a rubric has the scale on which it shows its score", () => {
+  expect(displayScaleOf({ scale: LIKERT })).toEqual(FIVE);
+  expect(displayScaleOf({ scale: "letter" })).toBeUndefined();
+  expect(displayScaleOf({})).toBeUndefined();
+});
+
+test("scales that rubrics do not agree about and those of negative criteria are left out", () => {
+  const seven = { likert: { min: 1, max: 7 } };
+  const one = {
+    criteria: [
+      { name: "tone", scale: LIKERT },
+      { name: "short", scale: LIKERT },
+      { name: "said", scale: "binary" },
+    ],
+  };
+  const other = {
+    criteria: [
+      { name: "tone", scale: LIKERT },
+      { name: "short", scale: seven },
+      { name: "said", scale: LIKERT },
+      { name: "rude", scale: LIKERT, not: true },
+      { name: "wordy", scale: LIKERT, weight: -1 },
+    ],
+  };
+  expect([...declaredScalesOf({ one, other })]).toEqual([["tone", FIVE]]);
+});
+
+test("a verdict is shown as the author of its rubric wants to see it", () => {
+  const flat = { criteria: [{ name: "tone", scale: LIKERT }] };
+  const answer = (value: number, unit: number) => [{ criterion: "tone", value, unit }];
+  expect(ownScoreOf({ ...flat, scale: LIKERT }, { score: 0.25 }, [])).toBe("2.00 on 1–5");
+  expect(
+    [0.95, 0.8999999999, 0.6, 0.59].map((score) => ownScoreOf({ scale: "letter" }, { score }, [])),
+  ).toEqual(["A", "A", "D", "F"]);
+  expect(ownScoreOf(flat, { score: 0.25, native: 2 }, answer(2, 0.25))).toBe("2.00 on 1–5");
+  // The numbers of a calibrated judge are not what counts.
+  expect(ownScoreOf(flat, { score: 0.5, native: 2 }, answer(2, 0.5))).toBeUndefined();
+  expect(ownScoreOf(flat, { score: 0.25 }, answer(2, 0.25))).toBeUndefined();
+  expect(ownScoreOf({ ...flat, scale: LIKERT }, { score: null }, [])).toBeUndefined();
+});
