@@ -32,12 +32,13 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   // By keyboard: the best first, then the worst; those without a score are named as missing.
   const sort = page.getByRole("columnheader", { name: "Score" });
   await expect(sort).toHaveAttribute("aria-sort", "none");
-  await sort.getByRole("button").press("Enter");
+  const sortByScore = sort.getByRole("button", { name: "Score", exact: true });
+  await sortByScore.press("Enter");
   await expect(page).toHaveURL(/sort=-score/);
   await expect(sort).toHaveAttribute("aria-sort", "descending");
   await expect(rows).toHaveCount(7);
   await expect(page.getByText("Traces without a score are not listed when sorted by score.")).toBeVisible();
-  await sort.getByRole("button").press("Enter");
+  await sortByScore.press("Enter");
   await expect(page).toHaveURL(/sort=score/);
   await expect(rows.first()).toContainText("desk-7");
 

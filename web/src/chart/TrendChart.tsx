@@ -264,20 +264,39 @@ function TrendTable({ series }: { series: Series[] }) {
   const columns: Column<Row>[] = [
     { name: "day", head: "Day", cell: dayOf },
     ...(series.length > 1 ? [{ name: "series", head: "Series", cell: (it: Row) => it.series }] : []),
-    { name: "n", head: "Scored", align: "end", cell: (it) => `${it.n} of ${it.n_seen}` },
+    {
+      name: "n",
+      head: "Scored",
+      about: "Traces with a score, of all traces that finished on the day.",
+      entry: "sample-rate",
+      align: "end",
+      cell: (it) => `${it.n} of ${it.n_seen}`,
+    },
     {
       name: "mean",
       head: "Score",
+      about: "Estimated score of all traffic of the day alone, from 0 (worst) to 1 (best).",
+      entry: "score",
       align: "end",
       cell: (it) => (it.mean == null ? "no estimate" : score3(it.mean)),
     },
     {
       name: "interval",
       head: "95 % interval of the day",
+      about: "95 % confidence interval of the score of the day.",
+      entry: "confidence-interval",
       align: "end",
       cell: (it) => range3(it.interval) || "–",
     },
-    { name: "sequence", head: "Confidence sequence", align: "end", cell: (it) => range3(it.sequence) || "–" },
+    {
+      name: "sequence",
+      head: "Confidence sequence",
+      about:
+        "Range for the mean of all days so far. It stays valid however often you look at it, and is the band of the chart.",
+      entry: "confidence-sequence",
+      align: "end",
+      cell: (it) => range3(it.sequence) || "–",
+    },
   ];
   return (
     <Table caption="Scores by day" columns={columns} rows={rows} keyOf={(it) => `${it.day} ${it.series}`} />

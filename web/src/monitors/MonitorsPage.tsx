@@ -17,8 +17,9 @@ import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { SortHead } from "../ui/SortHead";
 import { type Column, Table } from "../ui/Table";
-import { type Explanation, Term } from "../ui/Term";
+import type { Explanation } from "../ui/Term";
 import styles from "./Monitors.module.css";
 import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./queries";
 import { noScoreYet } from "./traceStates";
@@ -84,24 +85,12 @@ function MonitorTable({ all }: { all: Monitor[] }) {
     return {
       sorted,
       head: (
-        <>
-          <button
-            type="button"
-            className={styles.sort}
-            onClick={() => setSorting({ by, isDescending: isThis && !sorting.isDescending })}
-          >
-            {label} <span aria-hidden="true">{{ ascending: "▲", descending: "▼", none: "↕" }[sorted]}</span>
-          </button>
-          {help && (
-            <>
-              {" "}
-              <Term {...help}>
-                <span aria-hidden="true">?</span>
-                <span className="visually-hidden">Explain {label.toLowerCase()}</span>
-              </Term>
-            </>
-          )}
-        </>
+        <SortHead
+          label={label}
+          sorted={sorted}
+          onSort={() => setSorting({ by, isDescending: isThis && !sorting.isDescending })}
+          help={help}
+        />
       ),
     };
   };
@@ -198,7 +187,6 @@ export function MonitorStatus({ monitor }: { monitor: Monitor }) {
   );
 }
 
-  const scale = useDisplayScale(monitor.version.rubric_version);
 function MonitorScope({ monitor }: { monitor: Monitor }) {
   return (
     <>
@@ -210,6 +198,7 @@ function MonitorScope({ monitor }: { monitor: Monitor }) {
 
 function MonitorScore({ monitor }: { monitor: Monitor }) {
   const found = monitor.figures?.score;
+  const scale = useDisplayScale(monitor.version.rubric_version);
   if (!found) return <span className={styles.soft}>{noScoreYet(monitor.figures?.states)}</span>;
   return (
     <span className={styles.figure}>

@@ -27,7 +27,14 @@ export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutco
         </Link>
       ),
     },
-    { name: "passed", head: "Passed", align: "end", cell: (it) => `${it.passed} of ${it.n}` },
+    {
+      name: "passed",
+      head: "Passed",
+      about: "Trials with the verdict pass, of those that passed or failed.",
+      entry: "trial",
+      align: "end",
+      cell: (it) => `${it.passed} of ${it.n}`,
+    },
     {
       name: "flips",
       head: (
@@ -48,6 +55,9 @@ export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutco
     {
       name: "scores",
       head: "Score of each trial",
+      about:
+        "Scores in the order of the trials, from 0 (worst) to 1 (best). A dash is a trial without a score.",
+      entry: "score",
       wide: true,
       cell: (it) => (
         <span className={styles.tries}>

@@ -177,10 +177,18 @@ function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
 function FigureTable({ caption, points }: { caption: string; points: RunPoint[] }) {
   const columns: Column<RunPoint>[] = [
     { name: "run", head: "Run", cell: (point) => point.name },
-    { name: "mean", head: "Value", align: "end", cell: (point) => score3(point.mean) },
+    {
+      name: "mean",
+      head: "Value",
+      about: "Value of the chart for this run, from 0 to 1.",
+      align: "end",
+      cell: (point) => score3(point.mean),
+    },
     {
       name: "interval",
       head: "95 % interval",
+      about: "95 % confidence interval of the value. One case has no interval.",
+      entry: "confidence-interval",
       align: "end",
       cell: (point) => range3(point.interval) || "–",
     },
@@ -237,7 +245,15 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
       cell: (point) =>
         `${percent(point.pass_rate)} ${percentRange(point.pass_rate_interval as Range | null | undefined)}`,
     },
-    { name: "cases", head: "Cases", align: "end", cell: (point) => count(point.n_cases), wide: true },
+    {
+      name: "cases",
+      head: "Cases",
+      about: "Cases with a score. Trials of one case count once.",
+      entry: "case",
+      align: "end",
+      cell: (point) => count(point.n_cases),
+      wide: true,
+    },
     {
       name: "change",
       head: (

@@ -81,7 +81,13 @@ function TimelineHead({ timeline: { totalMs, hasDurations, hasTokens, hasCosts }
         <th scope="col">Step</th>
         {hasDurations && (
           <th scope="col" className={styles.lane}>
-            {totalMs === undefined ? "Duration" : <TimeAxis totalMs={totalMs} />}
+            {totalMs === undefined ? (
+              <Term about="How long the step took, as a bar. The longest bar is the longest step.">
+                Duration
+              </Term>
+            ) : (
+              <TimeAxis totalMs={totalMs} />
+            )}
           </th>
         )}
         {hasDurations && (

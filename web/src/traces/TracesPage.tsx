@@ -12,6 +12,7 @@ import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { CodeText } from "../ui/CodeText";
+import { TRACE_SCORE } from "../ui/explanations";
 import { FormError } from "../ui/Form";
 import { count, duration, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -19,11 +20,12 @@ import { Menu, MenuItem } from "../ui/Menu";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { SortHead } from "../ui/SortHead";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
+import { type Explanation, Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
-import { DERIVED_COST } from "./costHelp";
+import { AGENT_COST, DERIVED_COST } from "./costHelp";
 import { downloadText, type TraceWithContent, tracesToCsv, tracesToJsonLines } from "./exportTraces";
 import { traceContentQuery, tracesQuery } from "./queries";
 import { SavedViews } from "./SavedViews";
@@ -129,7 +131,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
   const project = useProject();
   const [chosen, setChosen] = useState<string[]>([]);
   const mayChoose = may(project, "write");
-  const sorting = useSorting();
+  const sortedBy = useSorting();
   const money = useMoney();
   const isAll = rows.slice(0, MOST).every((it) => chosen.includes(it.id));
   const choose = (id: string, isChosen: boolean) =>
@@ -138,17 +140,12 @@ function TraceTable({ rows }: { rows: Line[] }) {
     {
       name: "id",
       head: (
-        <span className={styles.first}>
-          {mayChoose && (
-            <input
-              type="checkbox"
-              aria-label="Select all shown traces"
-              checked={isAll}
-              onChange={(it) => setChosen(it.target.checked ? rows.slice(0, MOST).map((one) => one.id) : [])}
-            />
-          )}
-          Trace
-        </span>
+        <TraceColumnHead
+          isAll={isAll}
+          onSelectAll={
+            mayChoose ? (all) => setChosen(all ? rows.slice(0, MOST).map((one) => one.id) : []) : null
+          }
+        />
       ),
       cell: (it) => (
         <span className={styles.first}>
@@ -178,12 +175,20 @@ function TraceTable({ rows }: { rows: Line[] }) {
       cell: (it) => <AgentCell agent={it.agent} />,
       wide: true,
     },
-    { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
-    { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
+    {
+      name: "state",
+      head: "Status",
+      about: "How the trace ended, as the agent reported it; open while more steps may arrive.",
+      book: "server.html#when-a-trace-is-complete",
+      cell: (it) => <TraceStatus trace={it} />,
+      wide: true,
+    },
+    { name: "score", ...sortedBy("Score", "score", TRACE_SCORE), cell: (it) => <TraceScores of={it} /> },
     {
       name: "why",
       head: "Decision",
       about: "Why the trace has a score, or why it has none.",
+      book: "monitor.html#which-traces-are-judged",
       cell: (it) => <TraceReasons of={it} />,
       wide: true,
     },
@@ -197,7 +202,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     {
       name: "cost",
-      ...sorting("Agent cost", "cost"),
+      ...sortedBy("Agent cost", "cost", { about: AGENT_COST, book: "server.html#what-a-trace-cost" }),
       align: "end",
       cell: (it) =>
         it.is_cost_derived ? <Term about={DERIVED_COST}>{money(it.cost)}</Term> : money(it.cost),
@@ -205,14 +210,14 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     {
       name: "took",
-      ...sorting("Duration", "duration"),
+      ...sortedBy("Duration", "duration", { about: "Time from the first to the last step of the trace." }),
       align: "end",
       cell: (it) => <span className={styles.short}>{duration(it.duration_ms)}</span>,
       wide: true,
     },
     {
       name: "began",
-      ...sorting("Started", "time"),
+      ...sortedBy("Started", "time"),
       align: "end",
       cell: (it) => (
         <span className={styles.short}>
@@ -237,6 +242,28 @@ function TraceTable({ rows }: { rows: Line[] }) {
   );
 }
 
+type TraceColumnHeadProps = {
+  isAll: boolean;
+  /** Null for people who may not select traces. */
+  onSelectAll: ((isAll: boolean) => void) | null;
+};
+
+function TraceColumnHead({ isAll, onSelectAll }: TraceColumnHeadProps) {
+  return (
+    <span className={styles.first}>
+      {onSelectAll && (
+        <input
+          type="checkbox"
+          aria-label="Select all shown traces"
+          checked={isAll}
+          onChange={(it) => onSelectAll(it.target.checked)}
+        />
+      )}
+      Trace
+    </span>
+  );
+}
+
 /** A column head that sorts: descending first, then ascending. By default the newest come first. */
 function useSorting() {
   const { sort = "-time" } = useSearch({ from: "/p/$project/traces" });
@@ -244,24 +271,24 @@ function useSorting() {
   return (
     label: string,
     by: "time" | "cost" | "duration" | "score",
+    help?: Explanation,
   ): Pick<Column<Line>, "head" | "sorted"> => {
     const sorted = sort === by ? "ascending" : sort === `-${by}` ? "descending" : "none";
     const next: TraceSort = sorted === "descending" ? by : `-${by}`;
     return {
       sorted,
       head: (
-        <button
-          type="button"
-          className={styles.sort}
-          onClick={() =>
+        <SortHead
+          label={label}
+          sorted={sorted}
+          onSort={() =>
             navigate({
               search: (before) => ({ ...before, sort: next === "-time" ? undefined : next }),
               replace: true,
             })
           }
-        >
-          {label} <span aria-hidden="true">{{ ascending: "▲", descending: "▼", none: "↕" }[sorted]}</span>
-        </button>
+          help={help}
+        />
       ),
     };
   };

@@ -7,13 +7,17 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
-const FOLDERS = "annotate compare datasets money monitors overview ranking rubrics settings".split(" ");
+const FOLDERS =
+  "annotate chart compare datasets grades money monitors overview ranking rubrics runs settings traces".split(
+    " ",
+  );
 
 /** Columns without figures: names, links, texts and times. Heads that are computed are written as in the source. */
 const PLAIN = new Set(
   `About|Action|Actor|Agent|Agreement|Alert|Candidate|Case|Change|Changed|Created|Created by|Criterion|Day|Decided|Details
 Dataset|E-mail address|Earlier version|Expires|Fields|Judge|Last answer|Last used|Monitor|Monitors|Name|Newest version|Permissions
-Projection|Question|Reason|Results|Role|Rubric|Started|Suite|Target|Task|Time|Trace|Used by monitors|Wins against →
+Projection|Question|Reason|Results|Role|Rubric|Run|Series|Started|Suite|Target|Task|Time|Trace|Used by monitors
+Wins against →|Commit|Compare|head|matrix.rows_by ?? ""|head(name, matrix.columns_by)
 title|plural(comparison.n_cases, "case")|\`Now, at \${percent(projection.now.sample_rate)}\`
 \`At \${percent(projection.sample_rate)}\``.split(/[|\n]/),
 );
@@ -49,7 +53,8 @@ function findUnexplained(literal: ts.ObjectLiteralExpression, hasKeyFigures: boo
       : undefined;
   if (title === undefined) return undefined;
   const text = textOf(title);
-  const isDrawn = /<Term\b|visually-hidden|<AgreementAxis\b/.test(text);
+  const isDrawn =
+    /<Term\b|visually-hidden|<(AgreementAxis|AnswerColumnHead|GraderColumnHead|TraceColumnHead)\b/.test(text);
   return isDrawn || PLAIN.has(text) ? undefined : text;
 }
 

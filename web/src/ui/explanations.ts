@@ -6,6 +6,11 @@ export const SCORE: Explanation = {
   entry: "score",
 };
 
+export const TRACE_SCORE: Explanation = {
+  about: "Verdict and score of each rubric by which the trace was graded, from 0 (worst) to 1 (best).",
+  entry: "score",
+};
+
 export const VERDICT: Explanation = {
   about:
     "Result of one trace or case: pass, fail, error (it could not be graded) or deferred (not graded yet).",

@@ -1,7 +1,8 @@
-import { act, render, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import { useRef } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { KeyName } from "./KeyName";
+import { SortHead } from "./SortHead";
 import { Table } from "./Table";
 import { useOverflow } from "./useOverflow";
 
@@ -55,4 +56,12 @@ test("shortcuts are named by the keys of this keyboard", () => {
   expect(screen.getByText("Command K")).toBeTruthy();
   render(<KeyName name="Ctrl Space" />);
   expect(screen.getByText("Ctrl Space")).toBeTruthy();
+});
+
+test("a head that sorts has its explanation beside it, not in its button", () => {
+  const onSort = vi.fn();
+  render(<SortHead label="Score" sorted="none" onSort={onSort} help={{ about: "From 0 to 1." }} />);
+  fireEvent.click(screen.getByRole("button", { name: "Score" }));
+  expect(onSort).toHaveBeenCalledOnce();
+  expect(screen.getByRole("button", { name: "Explain score" })).toBeTruthy();
 });
