@@ -10,6 +10,7 @@ import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
 import { plural } from "../ui/format";
+import { shortIdOf } from "../ui/ShortId";
 import { Tabs } from "../ui/Tabs";
 import { type NewTask as Asked, addTask } from "./queries";
 import { chosen } from "./taskFiles";
@@ -110,7 +111,7 @@ function VerifyJudgeForm({ onClose }: { onClose: () => void }) {
     { value: "", label: "choose…" },
     ...(runs.data ?? []).map((it) => ({
       value: `run ${it.id}`,
-      label: `run ${it.suite ?? "unnamed suite"} ${it.id.slice(-6)}`,
+      label: `run ${it.suite ?? "unnamed suite"} ${shortIdOf(it.id)}`,
     })),
     ...(monitors.data ?? []).map((it) => ({ value: `monitor ${it.name}`, label: `monitor ${it.name}` })),
   ];

@@ -17,6 +17,7 @@ import { count, moment, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { shortIdOf } from "../ui/ShortId";
 import { type Column, Table } from "../ui/Table";
 import { CaseChanges, useRunScales } from "./CaseChanges";
 import styles from "./Compare.module.css";
@@ -72,7 +73,7 @@ export function ComparePage() {
 }
 
 const labelOf = (it: RunLine): string =>
-  `${it.suite ?? "unnamed suite"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
+  `${it.suite ?? "unnamed suite"}, ${moment(it.started)} · …${shortIdOf(it.id)}`;
 
 function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
   const navigate = useNavigate({ from: "/p/$project/compare" });
@@ -214,9 +215,9 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
 
 function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonProps, "run">) {
   const { score, pass_rate: passes, forest } = comparison;
-  return (
   // The server compares only criteria that have the same scale in both runs.
   const scales = useRunScales(after);
+  return (
     <>
       {comparison.caveats.map((it) => (
         <p key={it} className={styles.note}>

@@ -16,6 +16,7 @@ import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { ShortId } from "../ui/ShortId";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { useToast } from "../ui/Toast";
@@ -312,7 +313,7 @@ function SpendBreakdown({ spend }: { spend: Spend }) {
     if (it.name.startsWith("run_")) {
       return (
         <Link to="/p/$project/runs/$run" params={{ project: project.name, run: it.name }}>
-          {it.name}
+          run <ShortId id={it.name} />
         </Link>
       );
     }

@@ -12,6 +12,7 @@ import { Loaded } from "../ui/Loaded";
 import { Menu } from "../ui/Menu";
 import { LoadingNotice, Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
+import { ShortId } from "../ui/ShortId";
 import { Tabs } from "../ui/Tabs";
 import { Term } from "../ui/Term";
 import { CaseFilter } from "./CaseFilter";
@@ -86,7 +87,7 @@ function RunDetail({ run }: { run: RunInFull }) {
           <>
             {moment(run.started)}
             {took !== null && <> · took {duration(took)}</>} · judge cost {money(run.cost)} ·{" "}
-            <code>{run.id}</code>
+            <ShortId id={run.id} />
             {Object.keys(run.provenance).length > 0 && (
               <>
                 {" "}

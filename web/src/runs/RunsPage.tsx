@@ -16,6 +16,7 @@ import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { SearchField } from "../ui/SearchField";
+import { shortIdOf } from "../ui/ShortId";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
@@ -196,7 +197,7 @@ function columns(
             {it.suite ?? "unnamed suite"}
           </Link>{" "}
           {!it.ended && <Badge tone="accent">running</Badge>}
-          <span className={styles.id}>{it.id.slice(-6)}</span>
+          <span className={styles.id}>{shortIdOf(it.id)}</span>
         </>
       ),
     },
@@ -287,7 +288,7 @@ function columns(
       cell: (it) => (
         <input
           type="checkbox"
-          aria-label={`Compare ${it.suite ?? "the run"} of ${moment(it.started)}, ${it.id.slice(-6)}`}
+          aria-label={`Compare ${it.suite ?? "the run"} of ${moment(it.started)}, ${shortIdOf(it.id)}`}
           checked={isChosen(it)}
           disabled={!isChosen(it) && chosen.length >= MOST_RUNS}
           onChange={() => onChoose(isChosen(it) ? chosen.filter((one) => one.id !== it.id) : [...chosen, it])}

@@ -4,6 +4,7 @@ import { Problem, ServerGone, unwrap } from "../api/client";
 import { within as address } from "../shell/SignInPage";
 import { ago, duration, money, plural, score } from "./format";
 import { Loaded } from "./Loaded";
+import { ShortId } from "./ShortId";
 import { Tabs } from "./Tabs";
 
 const query = (error?: Error) => ({
@@ -106,4 +107,9 @@ test("arrows move between tabs and around their ends", () => {
   fireEvent.keyDown(screen.getByRole("tab", { name: "A" }), { key: "ArrowLeft" });
   expect(onSelect).toHaveBeenLastCalledWith("c");
   expect(screen.getByRole("tabpanel", { name: "A" })).toBeTruthy();
+});
+
+test("an id is shown by its end, with all of it as a tooltip", () => {
+  render(<ShortId id="run_0190c4d27e1b7a3c9f50b8e6d1a24c7e" />);
+  expect(screen.getByText("…a24c7e").title).toBe("run_0190c4d27e1b7a3c9f50b8e6d1a24c7e");
 });
