@@ -12,7 +12,7 @@ import { Dialog } from "../ui/Dialog";
 import { N_CALLS, SPENT } from "../ui/explanations";
 import { Field } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
-import { count } from "../ui/format";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
@@ -249,7 +249,7 @@ function DailySpend({ spend }: { spend: Spend }) {
       label: String(Number(it.day.slice(8))),
       // The axis has round numbers of the currency, not of dollars.
       value: it.spent / rate,
-      tip: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
+      tip: `${it.day}: ${money(it.spent)}, ${plural(it.n_calls, "call")}`,
     }),
   );
   type Day = Spend["days"][number];
@@ -263,7 +263,7 @@ function DailySpend({ spend }: { spend: Spend }) {
       <h2>By day</h2>
       <BarChart
         title="Spend by day"
-        about={`${money(spend.spent)} on ${spend.days.length} days`}
+        about={`${money(spend.spent)} on ${plural(spend.days.length, "day")}`}
         bars={bars}
         say={(it) => money(it * rate)}
         table={

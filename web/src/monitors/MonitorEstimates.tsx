@@ -27,7 +27,7 @@ import {
   type Traffic,
   trendQuery,
 } from "./queries";
-import { describeState, STRATUM, sorted } from "./traceStates";
+import { countInState, describeState, STRATUM, sorted } from "./traceStates";
 import { useVersionNames } from "./versions";
 
 /** Estimates for all traffic: overall, by criterion and by stratum. */
@@ -79,7 +79,9 @@ function NoEstimates({ monitor, found }: { monitor: Monitor; found: Estimates })
           appear here.
         </p>
       ) : (
-        <p>{plural(n, "trace")} finished; their states are listed below.</p>
+        <p>
+          {plural(n, "trace")} finished; {n === 1 ? "its state is" : "their states are"} listed below.
+        </p>
       )}
     </Notice>
   );
@@ -447,7 +449,9 @@ function TraceStateCounts({ monitor, found }: { monitor: Monitor; found: Estimat
   if (n === 0) return null;
   return (
     <section className={styles.part}>
-      <h2>States of {plural(n, "finished trace")}</h2>
+      <h2>
+        {n === 1 ? "State" : "States"} of {plural(n, "finished trace")}
+      </h2>
       <div className={styles.states} aria-hidden="true">
         {states.map((it) => (
           <span key={it.state} data-tone={describeState(it.state).tone} style={{ flexGrow: it.n }} />
@@ -462,7 +466,7 @@ function TraceStateCounts({ monitor, found }: { monitor: Monitor; found: Estimat
               search={(before) => ({ view: "traces", state: it.state, days: before.days ?? 30 })}
               title={describeState(it.state).means}
             >
-              {count(it.n)} {describeState(it.state).label}
+              {countInState(it.n, it.state)}
             </Link>
           </li>
         ))}

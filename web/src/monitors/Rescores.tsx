@@ -127,7 +127,7 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
           </p>
           {plan.price != null && plan.budget_left != null && plan.budget_left < plan.price && (
             <p>
-              Only {dollars(plan.budget_left)} of this month’s budget are left. Traces that do not fit stay
+              Only {dollars(plan.budget_left)} of this month’s budget is left. Traces that do not fit stay
               without a score until the budget is raised.
             </p>
           )}

@@ -1,5 +1,6 @@
 // States of traces with their explanations.
 import type { Status } from "../ui/Badge";
+import { plural } from "../ui/format";
 
 export type StateName =
   | "scored"
@@ -14,7 +15,13 @@ export type StateName =
   | "over_budget"
   | "overloaded";
 
-type Told = { label: string; means: string; tone: Status | "plain" | "accent" };
+type Told = {
+  label: string;
+  /** The label of several traces, where it differs. */
+  many?: string;
+  means: string;
+  tone: Status | "plain" | "accent";
+};
 
 export const STATES: Record<StateName, Told> = {
   scored: { label: "scored", means: "A judge graded it.", tone: "pass" },
@@ -37,6 +44,7 @@ export const STATES: Record<StateName, Told> = {
   },
   judge_error: {
     label: "judge error",
+    many: "judge errors",
     means:
       "The judge timed out, refused, could not be reached or sent an invalid reply. This is not counted as a score.",
     tone: "error",
@@ -81,6 +89,12 @@ const ORDER = Object.keys(STATES);
 
 export const describeState = (state: string): Told =>
   STATES[state as StateName] ?? { label: state.replaceAll("_", " "), means: "", tone: "plain" };
+
+/** `2 judge errors`, `1 sampled out`. */
+export function countInState(n: number, state: string): string {
+  const { label, many = label } = describeState(state);
+  return plural(n, label, many);
+}
 
 /** In the order of `STATES`; unknown states come last. */
 export const sorted = <T extends { state: string }>(all: T[]): T[] =>

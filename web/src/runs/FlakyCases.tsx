@@ -81,8 +81,8 @@ export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutco
         return (
           <div className={styles.view}>
             <p>
-              {plural(it.n_cases, "case")} with up to {it.k} trials: {percent(it.any)} passed at least once,{" "}
-              {percent(it.all)} passed every time.
+              {plural(it.n_cases, "case")} with up to {plural(it.k, "trial")}: {percent(it.any)} passed at
+              least once, {percent(it.all)} passed every time.
             </p>
             {it.cases.length === 0 ? (
               <Notice title="No flaky cases" />

@@ -287,7 +287,10 @@ function NoCases({ run, followed, total }: { run: RunInFull; followed: RunProgre
   if (total === 0 || run.ended || run.n_results > 0) return <LoadingNotice what="cases" />;
   return (
     <Notice title="No case is graded yet">
-      <p>{plural(total, "case")} wait for a worker. Results appear here as they arrive.</p>
+      <p>
+        {plural(total, "case")} {total === 1 ? "waits" : "wait"} for a worker. Results appear here as they
+        arrive.
+      </p>
     </Notice>
   );
 }

@@ -12,7 +12,7 @@ import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { CodeText } from "../ui/CodeText";
-import { score } from "../ui/format";
+import { plural, score } from "../ui/format";
 import { CaseLabels } from "./CaseLabels";
 import { CaseName, tagName } from "./CaseName";
 import { RerunCase } from "./RerunCase";
@@ -156,7 +156,9 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
         <p className={styles.by}>
           {grade.grader.kind} <b>{grade.grader.name}</b>
           {grade.spend?.from_cache && " · cached"}
-          {grade.attempts && grade.attempts.length > 0 && ` · after ${grade.attempts.length} failed attempts`}
+          {grade.attempts &&
+            grade.attempts.length > 0 &&
+            ` · after ${plural(grade.attempts.length, "failed attempt")}`}
         </p>
       </div>
     </li>

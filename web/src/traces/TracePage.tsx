@@ -12,7 +12,7 @@ import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { count, duration, moment, score } from "../ui/format";
+import { count, duration, moment, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { Breadcrumbs } from "../ui/PageHead";
@@ -83,7 +83,9 @@ function TraceDetail({ id }: { id: string }) {
                 </Notice>
               ) : it.revision === 0 ? (
                 <Notice title="The trace is still open">
-                  <p>{count(it.n_pieces)} pieces received. The steps are shown when the trace is finished.</p>
+                  <p>
+                    {plural(it.n_pieces, "piece")} received. The steps are shown when the trace is finished.
+                  </p>
                 </Notice>
               ) : (
                 <Loaded query={content} what="its steps">
@@ -175,7 +177,7 @@ function TraceHead({ head }: { head: Head }) {
           <div>
             <dt>late</dt>
             <dd>
-              <Badge>{head.n_late} pieces arrived after the trace had ended</Badge>
+              <Badge>{plural(head.n_late, "piece")} arrived after the trace had ended</Badge>
             </dd>
           </div>
         )}
