@@ -1,6 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { may, useProject } from "../api/session";
+import { may, sessionQuery, useProject } from "../api/session";
 import { BookLink, type BookPage } from "../ui/BookLink";
 import { CodeBlock } from "../ui/CodeBlock";
 import styles from "./Overview.module.css";
@@ -8,6 +9,7 @@ import styles from "./Overview.module.css";
 /** The way into an empty project: commands to copy, in the order in which most people need them. */
 export function FirstSteps() {
   const project = useProject();
+  const session = useQuery(sessionQuery);
   const params = { project: project.name };
   const here = location.origin;
   return (
@@ -64,16 +66,23 @@ export function FirstSteps() {
             book="server.html#accounts-roles-and-tokens"
             about="Accounts, roles and tokens"
           >
-            <p>
-              <Link to="/p/$project/settings/members" params={params}>
-                Invite members
-              </Link>{" "}
-              and create{" "}
-              <Link to="/p/$project/settings/tokens" params={params}>
-                API tokens
-              </Link>
-              .
-            </p>
+            {session.data?.account ? (
+              <p>
+                <Link to="/p/$project/settings/members" params={params}>
+                  Invite members
+                </Link>{" "}
+                and create{" "}
+                <Link to="/p/$project/settings/tokens" params={params}>
+                  API tokens
+                </Link>
+                .
+              </p>
+            ) : (
+              <p>
+                This server runs without accounts: only people and programs on the same machine can use it. To
+                give access to others, start it with <code>jurist serve --auth</code>.
+              </p>
+            )}
           </FirstStep>
         )}
       </ol>
