@@ -1,9 +1,10 @@
 // Pictures of every page, to look at: JURIST_SCREENS=folder npx playwright test screens
 import type { Page } from "@playwright/test";
 import { BENCH } from "../playwright.config";
+import { askTwice } from "./asking";
 import { crowded, withJudge } from "./crowd";
-import { expect, test, writeSuite } from "./place";
-import { ask, finish, watch } from "./watched";
+import { expect, sendTrace, test, writeSuite } from "./place";
+import { apply, ask, finish, MONITOR, TIMED, watch } from "./watched";
 
 const folder = process.env.JURIST_SCREENS;
 
@@ -176,6 +177,57 @@ for (const scheme of ["light", "dark"] as const) {
       await at("budget", "/budget", "By day");
       await at("alerts", "/alerts", /judging has stopped/i);
       await at("overview-alert", "", /judging has stopped/i);
+    });
+  }
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const [size, width, height] of [
+    ["wide", 1440, 900],
+    ["narrow", 420, 860],
+  ] as const) {
+    test(`views, ${scheme}, ${size}`, async ({ page, place: start }) => {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height });
+      const place = await start({ workers: 2 });
+      const at = async (name: string, path: string, seen: string | RegExp) => {
+        await page.goto(`${place.url}/p/default${path}`);
+        await expect(page.getByText(seen).first()).toBeVisible();
+        await page.waitForTimeout(500);
+        await page.screenshot({ path: `${folder}/${name}-${scheme}-${size}.png`, fullPage: true });
+      };
+      await askTwice(place);
+      const { items: runs } = await ask(place, "GET", "/runs");
+      const run = `/runs/${runs[0].id}`;
+      await at("run-answers", `${run}?view=answers`, /^\d+ of \d+ rows$/);
+      await at("run-criteria", `${run}?view=criteria`, "right status");
+      await at("run-matrix", `${run}?view=matrix`, /^Colour: mean score/);
+      await at("run-flaky", `${run}?view=flaky`, /passed at least once/);
+      await at("history", "/history", "Since the run before");
+      await ask(place, "POST", "/datasets", { name: "refunds", description: "Questions of customers" });
+      const records = Array.from({ length: 12 }, (_, n) => ({
+        id: `case-${n}`,
+        input: `Where is refund ${n}?`,
+      }));
+      await ask(place, "POST", "/datasets/refunds/versions", { base: 0, records, note: "first import" });
+      await at("datasets", "/datasets", "refunds");
+      await at("dataset", "/datasets/refunds", "Where is refund 0?");
+      await sendTrace(place, "timed", "desk", TIMED);
+      await at("trace-timeline", "/traces/timed?view=timeline", "find_order");
+      await at("trace-json", "/traces/timed?view=json", "Download");
+      await apply(place, "desk", MONITOR);
+      await at("judges", "/settings/judges", "openai/gpt-5-mini");
+      await at("project", "/settings/data", "Retention");
+      const id = await crowded(place);
+      await at("results", `/annotate/${id}/results`, /Means are on the scale of each question/);
+      await page.route("**/api/v1/traces/timed", (route) =>
+        route.fulfill({
+          status: 500,
+          headers: { "x-request-id": "4f9a8b7c6d5e4f3a" },
+          json: { title: "Internal server error", detail: "it is in the log", status: 500 },
+        }),
+      );
+      await at("error", "/traces/timed", /request 4f9a8b7c6d5e4f3a$/);
     });
   }
 }

@@ -1,30 +1,7 @@
 // Views of one trace and of the list of traces, errors with their request ids, and links into the book.
 import { readFileSync } from "node:fs";
 import { expect, faultsOf, sendTrace, test } from "./place";
-
-const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
-
-const TIMED = {
-  steps: [
-    { role: "user", text: "Where is order 5617?", time: at(0) },
-    {
-      role: "assistant",
-      time: at(0),
-      duration_ms: 2000,
-      usage: { input: 812, output: 44 },
-      cost: 0.002,
-      reasoning: "Look it up.",
-      tool_calls: [{ id: "c1", name: "find_order", arguments: { number: 5617 } }],
-    },
-    {
-      role: "tool",
-      time: at(2),
-      duration_ms: 500,
-      results: [{ call: "c1", text: "no such order", error: true }],
-    },
-    { role: "assistant", time: at(3), duration_ms: 1000, text: "There is no such order." },
-  ],
-};
+import { TIMED } from "./watched";
 
 test("a trace is shown as steps, as a timeline and as JSON", async ({ sound: page, place: start }) => {
   const place = await start({});

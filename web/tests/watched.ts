@@ -94,3 +94,28 @@ export async function watch(place: Pick<Place, "url">) {
   await settled(place, "desk", worths.length);
   await settled(place, "two judges", worths.length);
 }
+
+const timeAt = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
+
+/** A trace whose steps have times, durations, tokens and a cost. */
+export const TIMED = {
+  steps: [
+    { role: "user", text: "Where is order 5617?", time: timeAt(0) },
+    {
+      role: "assistant",
+      time: timeAt(0),
+      duration_ms: 2000,
+      usage: { input: 812, output: 44 },
+      cost: 0.002,
+      reasoning: "Look it up.",
+      tool_calls: [{ id: "c1", name: "find_order", arguments: { number: 5617 } }],
+    },
+    {
+      role: "tool",
+      time: timeAt(2),
+      duration_ms: 500,
+      results: [{ call: "c1", text: "no such order", error: true }],
+    },
+    { role: "assistant", time: timeAt(3), duration_ms: 1000, text: "There is no such order." },
+  ],
+};
