@@ -18,12 +18,12 @@ import { readHistorySearch, readRunSearch, readRunsSearch } from "./runs/search"
 import { readAuditSearch } from "./settings/search";
 import { JoinPage } from "./shell/JoinPage";
 import { JoinByCrowd } from "./shell/JoinTask";
-import { FailedPage, HomePage, NotFoundNotice, NotFoundPage, ProjectShell, Root } from "./shell/Shell";
+import { FailedPage, HomePage, NotFoundNotice, NotFoundPage, ProjectShell, RootLayout } from "./shell/Shell";
 import { SignInPage } from "./shell/SignInPage";
 import { readSignInSearch } from "./shell/search";
 import { readTraceSearch, readTracesSearch } from "./traces/search";
 
-const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage });
+const root = createRootRoute({ component: RootLayout, notFoundComponent: NotFoundPage });
 
 const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
 

@@ -16,7 +16,7 @@ import styles from "./AgreementPage.module.css";
 import { words } from "./answers";
 import { ExcludedAnnotators } from "./ExcludedAnnotators";
 import { ItemView } from "./ItemView";
-import { Drift, Pace } from "./PeoplePage";
+import { AnnotatorDrift, AnnotatorPace } from "./PeoplePage";
 import { agreementQuery, answersQuery, peopleQuery } from "./queries";
 import type { AgreementSearch } from "./search";
 import { TaskLayout } from "./TaskLayout";
@@ -539,7 +539,11 @@ function AnnotatorMatrix({ found, working }: { found: Agreement; working: Person
           if (column < OWN) {
             const text =
               person &&
-              (column === 0 ? <Pace person={person} slowest={slowest} /> : <Drift person={person} />);
+              (column === 0 ? (
+                <AnnotatorPace person={person} slowest={slowest} />
+              ) : (
+                <AnnotatorDrift person={person} />
+              ));
             return { text: text ?? "", share: 0 };
           }
           const all = criteria[column - OWN];

@@ -5,7 +5,7 @@ import { Button } from "../ui/Button";
 import { CodeText } from "../ui/CodeText";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { inWords, isChecked, isSame, pointOf, reachedClaims, totalOfParts } from "./answers";
-import { Comment } from "./Comment";
+import { CommentField } from "./CommentField";
 import { EvidenceQuotes } from "./EvidenceQuotes";
 import styles from "./JudgeVerification.module.css";
 import { RatingScale, SkipButtons } from "./RatingScale";
@@ -167,7 +167,11 @@ function ClaimCard(props: ClaimCardProps) {
           </div>
         </div>
       )}
-      <Comment on={claim.label} comment={checked.comment} onChange={(comment) => onChange({ comment })} />
+      <CommentField
+        on={claim.label}
+        comment={checked.comment}
+        onChange={(comment) => onChange({ comment })}
+      />
     </li>
   );
 }

@@ -92,7 +92,7 @@ function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
         "Median working time per item, over all answers; ten minutes of inactivity count as a break. The bar compares it with the slowest annotator.",
       book: "annotate.html#assignment",
       align: "end",
-      cell: (it) => <Pace person={it} slowest={slowest} />,
+      cell: (it) => <AnnotatorPace person={it} slowest={slowest} />,
     },
     {
       name: "fast",
@@ -119,7 +119,7 @@ function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
         "Mean rating, on 0 to 1, in the first and in the second half of the annotator’s work, from ten answers on. A large difference can mean that the annotator has become stricter or more lenient.",
       align: "end",
       wide: true,
-      cell: (it) => <Drift person={it} />,
+      cell: (it) => <AnnotatorDrift person={it} />,
     },
     {
       name: "warnings",
@@ -228,7 +228,7 @@ function ExclusionDialog({
 }
 
 /** The median time per item, relative to the slowest annotator. */
-export function Pace({ person, slowest }: { person: Person; slowest: number }) {
+export function AnnotatorPace({ person, slowest }: { person: Person; slowest: number }) {
   if (person.median_seconds == null) return "–";
   return (
     <span className={styles.pace}>
@@ -243,7 +243,7 @@ const [WIDE, HIGH, DOT] = [40, 18, 2.5];
 const STEEPEST = 0.4;
 
 /** The mean rating in the first and second half of an annotator's work. */
-export function Drift({ person: { drift } }: { person: Person }) {
+export function AnnotatorDrift({ person: { drift } }: { person: Person }) {
   if (!drift) return "–";
   const rise = Math.max(-1, Math.min(1, (drift.second - drift.first) / STEEPEST));
   const by = rise * (HIGH / 2 - DOT);

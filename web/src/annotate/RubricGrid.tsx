@@ -4,8 +4,8 @@ import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { isSame, OVERALL, pointOf, weighted } from "./answers";
-import { Comment } from "./Comment";
 import words from "./Comment.module.css";
+import { CommentField } from "./CommentField";
 import { EvidenceQuotes } from "./EvidenceQuotes";
 import { RatingScale, SkipButtons } from "./RatingScale";
 import styles from "./RubricGrid.module.css";
@@ -211,7 +211,11 @@ function CriterionRow(props: CriterionRowProps) {
         onQuoteShow={props.onQuoteShow}
         onQuoteTake={(nth) => onChange({ evidence: rated.evidence?.filter((_, other) => other !== nth) })}
       />
-      <Comment on={criterion.label} comment={rated.comment} onChange={(comment) => onChange({ comment })} />
+      <CommentField
+        on={criterion.label}
+        comment={rated.comment}
+        onChange={(comment) => onChange({ comment })}
+      />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
-import { Links, Nav } from "../ui/Nav";
+import { Nav, PageLinks } from "../ui/Nav";
 import { PageHead } from "../ui/PageHead";
 import { taskQuery } from "./queries";
 import type { TaskInFull } from "./types";
@@ -38,7 +38,7 @@ export function TaskLayout({ children }: { children: (task: TaskInFull) => React
             {it.state === "closed" && <Badge>closed</Badge>}
           </PageHead>
           <Nav label="Task">
-            <Links params={params} pages={PAGES} />
+            <PageLinks params={params} pages={PAGES} />
           </Nav>
           {children(it)}
         </>

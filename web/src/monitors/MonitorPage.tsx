@@ -16,10 +16,10 @@ import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
 import { useToast } from "../ui/Toast";
-import { Decisions } from "./Decisions";
 import { MonitorEstimates } from "./MonitorEstimates";
 import { MonitorFile } from "./MonitorFile";
 import styles from "./Monitors.module.css";
+import { MonitorTraces } from "./MonitorTraces";
 import { estimatesQuery, judgesOf, type Monitor, monitorQuery, trendQuery } from "./queries";
 import { Rescores } from "./Rescores";
 import { Sampling } from "./Sampling";
@@ -108,7 +108,7 @@ function MonitorDetail({ monitor }: { monitor: Monitor }) {
           {(view === "figures" || view === "trend") && <TrafficFilter monitor={monitor} />}
           {view === "figures" && <MonitorEstimates monitor={monitor} />}
           {view === "trend" && <TrendView monitor={monitor} />}
-          {view === "traces" && <Decisions monitor={monitor} />}
+          {view === "traces" && <MonitorTraces monitor={monitor} />}
           {view === "dial" && <Sampling monitor={monitor} />}
           {view === "again" && <Rescores monitor={monitor} />}
           {view === "file" && <MonitorFile monitor={monitor} />}

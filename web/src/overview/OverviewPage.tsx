@@ -2,20 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import { fixed, percent, percentRange } from "../chart/figures";
-import { Interval } from "../chart/Interval";
-import { ScaledScore } from "../chart/ScaledScore";
-import { Sparkline } from "../chart/Sparkline";
+import { fixed } from "../chart/figures";
 import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
 import { alertSentence, formatMoney, PROJECTED_SPEND } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
-import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../monitors/queries";
-import { noScoreYet } from "../monitors/traceStates";
-import { useDisplayScale } from "../rubrics/scales";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
-import { DAILY_SCORES, SPENT } from "../ui/explanations";
+import { SPENT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
@@ -23,7 +17,8 @@ import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { type AgentRow, rowsOf } from "./agentRows";
+import { AgentTable, daysInWords } from "./AgentTable";
+import { rowsOf } from "./agentRows";
 import { FirstSteps } from "./FirstSteps";
 import { MonitorFocus } from "./MonitorFocus";
 import styles from "./Overview.module.css";
@@ -34,11 +29,11 @@ import { WeeklyChanges } from "./WeeklyChanges";
 /** The first page of a project: the overview, or the annotation tasks for people who may only annotate. */
 export function OverviewPage() {
   const project = useProject();
-  if (may(project, "read")) return <Overview />;
+  if (may(project, "read")) return <ProjectOverview />;
   return <Navigate to="/p/$project/annotate" params={{ project: project.name }} replace />;
 }
 
-function Overview() {
+function ProjectOverview() {
   const project = useProject();
   const found = useQuery(overviewQuery(project));
   // Loaded at once, although the sections that show them wait for the rest.
@@ -83,10 +78,10 @@ function Overview() {
   );
 }
 
-type Shown = { agents: unknown[]; monitors: unknown[]; runs: unknown[]; tasks: TaskLine[] };
+type OverviewContent = { agents: unknown[]; monitors: unknown[]; runs: unknown[]; tasks: TaskLine[] };
 
 /** A project with tasks only is not empty. */
-const isEmpty = ({ agents, monitors, runs, tasks }: Shown): boolean =>
+const isEmpty = ({ agents, monitors, runs, tasks }: OverviewContent): boolean =>
   agents.length + monitors.length + runs.length === 0 && !tasks.some((it) => it.may.manage);
 
 /** Active alerts; nothing is drawn where there are none. */
@@ -111,9 +106,6 @@ function ActiveAlerts() {
   );
 }
 
-/** `Last 7 days`, `Today`. */
-const daysInWords = (days: number): string => (days === 1 ? "Today (UTC)" : `Last ${days} days`);
-
 /** The period of the second score column and of the trend below. */
 function RecentPeriod() {
   const { days = DEFAULT_RECENT_DAYS } = useSearch({ from: "/p/$project/" });
@@ -136,169 +128,6 @@ function RecentPeriod() {
       }}
     />
   );
-}
-
-function AgentTable({ rows }: { rows: AgentRow[] }) {
-  const project = useProject();
-  const { days = DEFAULT_RECENT_DAYS } = useSearch({ from: "/p/$project/" });
-  const columns: Column<AgentRow>[] = [
-    {
-      name: "agent",
-      head: "Agent",
-      cell: (it) => (
-        <>
-          <Link
-            to="/p/$project/traces"
-            params={{ project: project.name }}
-            search={{ agent: it.agent }}
-            className={styles.name}
-          >
-            {it.agent}
-          </Link>
-          <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "no traces yet"}</div>
-        </>
-      ),
-    },
-    {
-      name: "monitor",
-      head: "Monitor",
-      cell: (it) =>
-        it.monitor ? (
-          <>
-            <Link
-              to="/p/$project/monitors/$monitor"
-              params={{ project: project.name, monitor: it.monitor.name }}
-              search={it.monitor.agents.length > 1 ? { agent: it.agent } : {}}
-            >
-              {it.monitor.name}
-            </Link>{" "}
-            {it.monitor.paused != null && <Badge tone="fail">paused</Badge>}
-          </>
-        ) : (
-          <span className={styles.soft}>none</span>
-        ),
-    },
-    {
-      name: "score",
-      head: "Score, 30 days",
-      about:
-        "Estimated score of all traffic of the last 30 days, with its 95 % confidence interval; on the scale of the rubric, where it has one, and from 0 to 1. The dotted line is the pass mark.",
-      entry: "confidence-interval",
-      cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
-    },
-    {
-      name: "week",
-      head: daysInWords(days),
-      about:
-        "The same estimate for the period that is chosen above. A difference from the 30 days shows a change.",
-      entry: "confidence-interval",
-      wide: true,
-      cell: (it) => it.monitor && <AgentRecentScore agent={it.agent} monitor={it.monitor} days={days} />,
-    },
-    {
-      name: "passes",
-      head: "Pass rate",
-      about: "Estimated share of all traffic with the verdict pass.",
-      entry: "verdict",
-      wide: true,
-      cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
-    },
-    {
-      name: "trend",
-      head: "Trend",
-      ...DAILY_SCORES,
-      wide: true,
-      cell: (it) => it.monitor && <AgentTrend agent={it.agent} monitor={it.monitor} />,
-    },
-    {
-      name: "coverage",
-      head: "Scored / finished",
-      about: "Traces with a score from the current rubric version and judge, out of all finished traces.",
-      entry: "sample-rate",
-      align: "end",
-      wide: true,
-      cell: (it) => it.monitor && <AgentCoverage agent={it.agent} monitor={it.monitor} />,
-    },
-    {
-      name: "errors",
-      head: "Judge errors",
-      about:
-        "Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score.",
-      entry: "judge",
-      align: "end",
-      wide: true,
-      cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
-    },
-  ];
-  return (
-    <section className={styles.part}>
-      <h2>Agents</h2>
-      {rows.length === 0 ? (
-        <p className={styles.soft}>
-          No agent has sent a trace yet.{" "}
-          <Link to="/p/$project/traces" params={{ project: project.name }}>
-            How to send traces
-          </Link>
-        </p>
-      ) : (
-        <Table
-          caption="Agents"
-          columns={columns}
-          rows={rows}
-          keyOf={(it) => `${it.agent} ${it.monitor?.id ?? ""}`}
-        />
-      )}
-    </section>
-  );
-}
-
-type Of = { agent: string; monitor: Monitor };
-
-const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) => it.agent === agent);
-
-function AgentScore(of: Of) {
-  const score = figuresOf(of)?.score;
-  const scale = useDisplayScale(of.monitor.version.rubric_version);
-  if (!score) return <span className={styles.soft}>{noScoreYet(of.monitor.figures?.states)}</span>;
-  return (
-    <span className={styles.figure}>
-      <span>
-        <ScaledScore mean={score.mean} interval={intervalOf(score)} scale={scale} />
-      </span>
-      <Interval mean={score.mean} interval={intervalOf(score)} mark={of.monitor.pass_mark} />
-    </span>
-  );
-}
-
-/** The estimate of a recent period, because an average of thirty days hides what fell a week ago. */
-function AgentRecentScore({ agent, monitor, days }: Of & { days: number }) {
-  const project = useProject();
-  // Today is one of the days.
-  const window = { from: since(days - 1) ?? "", agent: monitor.agents.length > 1 ? agent : undefined };
-  const { data } = useQuery(windowQuery(project.id, monitor.name, window));
-  const overall = overallOf(data?.judges.find((judge) => judge.is_current));
-  if (!overall?.score) return <span className={styles.soft}>–</span>;
-  const { mean, interval } = overall.score;
-  return <ScaledScore mean={mean} interval={interval} scale={overall.native} isMinor />;
-}
-
-function AgentPassRate(of: Of) {
-  const rate = figuresOf(of)?.pass_rate;
-  if (!rate) return "–";
-  return (
-    <>
-      {percent(rate.mean)} <span className={styles.soft}>{percentRange(intervalOf(rate))}</span>
-    </>
-  );
-}
-
-function AgentTrend(of: Of) {
-  return <Sparkline points={figuresOf(of)?.days ?? []} about={`Score of ${of.agent} by day`} />;
-}
-
-function AgentCoverage(of: Of) {
-  const it = figuresOf(of);
-  return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
 
 /** Spend of this month, its projection and the cap. */

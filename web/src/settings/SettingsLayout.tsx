@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useProject } from "../api/session";
-import { Links, Nav } from "../ui/Nav";
+import { Nav, PageLinks } from "../ui/Nav";
 import { PageHead } from "../ui/PageHead";
 import styles from "./SettingsLayout.module.css";
 
@@ -21,7 +21,7 @@ export function SettingsLayout({ children }: { children: ReactNode }) {
       <PageHead title="Settings" about="Settings of this project and of the server." book="settings.html" />
       <div className={styles.settings}>
         <Nav label="Settings" look="side">
-          <Links params={params} pages={PAGES} />
+          <PageLinks params={params} pages={PAGES} />
         </Nav>
         <div className={styles.body}>{children}</div>
       </div>

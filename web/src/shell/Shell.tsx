@@ -17,7 +17,7 @@ import { type KeyGroup, useKeyHelp, useOpenKeyHelp } from "../ui/KeyHelp";
 import { KeyName } from "../ui/KeyName";
 import { ErrorNotice, Loaded, PageErrorNotice } from "../ui/Loaded";
 import { Menu, MenuItem } from "../ui/Menu";
-import { Links, Nav } from "../ui/Nav";
+import { Nav, PageLinks } from "../ui/Nav";
 import { Notice } from "../ui/Notice";
 import { useToast } from "../ui/Toast";
 import { ChangePasswordDialog } from "./ChangePasswordDialog";
@@ -28,7 +28,7 @@ import { setTheme, THEMES, theme } from "./theme";
 
 const LAST = "jurist.project";
 
-export function Root() {
+export function RootLayout() {
   return <Outlet />;
 }
 
@@ -244,19 +244,19 @@ function PageNav({ project, hidesAdministration }: { project: OpenProject; hides
               <Link to="/p/$project" params={params} activeOptions={{ exact: true, includeSearch: false }}>
                 Overview
               </Link>
-              <Links params={params} pages={LOOK} />
+              <PageLinks params={params} pages={LOOK} />
             </NavGroup>
           )}
           {may(project, "read") && (
             <NavGroup title="Evaluate">
-              <Links params={params} pages={MEASURE} />
+              <PageLinks params={params} pages={MEASURE} />
               {may(project, "annotate") && <AnnotateLink params={params} />}
             </NavGroup>
           )}
           {!may(project, "read") && may(project, "annotate") && <AnnotateLink params={params} />}
           {may(project, "read") && !hidesAdministration && (
             <NavGroup title="Administer">
-              <Links params={params} pages={KEEP} />
+              <PageLinks params={params} pages={KEEP} />
               {may(project, "manage") && (
                 <Link to="/p/$project/settings" params={params}>
                   Settings

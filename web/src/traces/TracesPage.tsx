@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import type { Schemas } from "../api/client";
@@ -13,10 +13,8 @@ import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { CodeText } from "../ui/CodeText";
 import { TRACE_SCORE } from "../ui/explanations";
-import { FormError } from "../ui/Form";
-import { count, duration, plural, score } from "../ui/format";
+import { count, duration, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { Menu, MenuItem } from "../ui/Menu";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
@@ -24,12 +22,10 @@ import { SortHead } from "../ui/SortHead";
 import { type Column, Table } from "../ui/Table";
 import { type Explanation, Term } from "../ui/Term";
 import { Time } from "../ui/Time";
-import { ChooseRubric } from "./ChooseRubric";
 import { AGENT_COST, DERIVED_COST } from "./costHelp";
-import { downloadText, type TraceWithContent, tracesToCsv, tracesToJsonLines } from "./exportTraces";
-import { traceContentQuery, tracesQuery } from "./queries";
+import { tracesQuery } from "./queries";
 import { SavedViews } from "./SavedViews";
-import { SendToAnnotators } from "./SendToAnnotators";
+import { MOST_SELECTED, SelectedTraces } from "./SelectedTraces";
 import type { TraceSort } from "./search";
 import { TraceFilter } from "./TraceFilter";
 import styles from "./TracesPage.module.css";
@@ -124,18 +120,17 @@ function UnscoredLinks() {
   );
 }
 
-/** The maximum number of traces of one trial or task. */
-const MOST = 100;
-
 function TraceTable({ rows }: { rows: Line[] }) {
   const project = useProject();
   const [chosen, setChosen] = useState<string[]>([]);
   const mayChoose = may(project, "write");
   const sortedBy = useSorting();
   const money = useMoney();
-  const isAll = rows.slice(0, MOST).every((it) => chosen.includes(it.id));
+  const isAll = rows.slice(0, MOST_SELECTED).every((it) => chosen.includes(it.id));
   const choose = (id: string, isChosen: boolean) =>
-    setChosen((before) => (isChosen ? [...before, id].slice(0, MOST) : before.filter((it) => it !== id)));
+    setChosen((before) =>
+      isChosen ? [...before, id].slice(0, MOST_SELECTED) : before.filter((it) => it !== id),
+    );
   const columns: Column<Line>[] = [
     {
       name: "id",
@@ -143,7 +138,9 @@ function TraceTable({ rows }: { rows: Line[] }) {
         <TraceColumnHead
           isAll={isAll}
           onSelectAll={
-            mayChoose ? (all) => setChosen(all ? rows.slice(0, MOST).map((one) => one.id) : []) : null
+            mayChoose
+              ? (all) => setChosen(all ? rows.slice(0, MOST_SELECTED).map((one) => one.id) : [])
+              : null
           }
         />
       ),
@@ -154,7 +151,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
               type="checkbox"
               aria-label={`Select ${it.id}`}
               checked={chosen.includes(it.id)}
-              disabled={chosen.length >= MOST && !chosen.includes(it.id)}
+              disabled={chosen.length >= MOST_SELECTED && !chosen.includes(it.id)}
               onChange={(event) => choose(it.id, event.target.checked)}
             />
           )}
@@ -350,82 +347,6 @@ function TraceReasons({ of: { decisions } }: { of: Line }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** Actions for the selected traces. */
-function SelectedTraces({
-  traces,
-  lines,
-  onClear,
-}: {
-  traces: string[];
-  lines: Line[];
-  onClear: () => void;
-}) {
-  const [open, setOpen] = useState<"rubric" | "dataset" | "people">();
-  return (
-    <section className={styles.chosen} aria-label="Selected traces">
-      <b role="status">
-        {plural(traces.length, "trace")} selected{traces.length >= MOST && " (maximum)"}
-      </b>
-      <Button onClick={() => setOpen("rubric")}>Try a rubric…</Button>
-      <Button onClick={() => setOpen("dataset")}>Add selected to dataset…</Button>
-      <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
-      <ExportSelection lines={lines} />
-      <Button look="quiet" onClick={onClear}>
-        Clear
-      </Button>
-      {open === "rubric" && <ChooseRubric traces={traces} onClose={() => setOpen(undefined)} />}
-      {open === "dataset" && (
-        <AddToDataset source={{ kind: "traces", traces }} onClose={() => setOpen(undefined)} />
-      )}
-      {open === "people" && <SendToAnnotators traces={traces} onClose={() => setOpen(undefined)} />}
-    </section>
-  );
-}
-
-/** Writes the selected traces into a file. */
-function ExportSelection({ lines }: { lines: Line[] }) {
-  const project = useProject();
-  const queries = useQueryClient();
-  const exporting = useMutation({
-    mutationFn: async () => {
-      const all: TraceWithContent[] = [];
-      // One after the other: a hundred requests at once would be refused.
-      for (const line of lines) {
-        const isStored = line.revision > 0 && line.state !== "erased";
-        const trace = isStored ? await queries.fetchQuery(traceContentQuery(project.id, line.id)) : null;
-        all.push({ line, trace });
-      }
-      downloadText("traces.jsonl", "application/x-ndjson", tracesToJsonLines(all));
-    },
-  });
-  return (
-    <>
-      <Menu
-        label="Export the selection"
-        button={exporting.isPending ? "Exporting…" : "Export ▾"}
-        isUpward
-        align="end"
-        look="plain"
-      >
-        {(close) => (
-          <>
-            <MenuItem
-              close={close}
-              onChoose={() => downloadText("traces.csv", "text/csv", tracesToCsv(lines))}
-            >
-              Table (CSV)
-            </MenuItem>
-            <MenuItem close={close} onChoose={() => exporting.mutate()}>
-              Traces with steps (JSON Lines)
-            </MenuItem>
-          </>
-        )}
-      </Menu>
-      <FormError error={exporting.error} />
-    </>
   );
 }
 

@@ -20,13 +20,13 @@ export function Nav({ label, look = "row", children }: NavProps) {
 }
 
 /** Related pages and the parameters of their addresses. */
-type LinksProps = {
+type PageLinksProps = {
   params: LinkProps["params"];
   pages: readonly { to: LinkProps["to"]; label: string }[];
 };
 
 /** Links to related pages. */
-export function Links({ params, pages }: LinksProps) {
+export function PageLinks({ params, pages }: PageLinksProps) {
   return pages.map((it) => (
     <Link key={it.to} to={it.to} params={params}>
       {it.label}

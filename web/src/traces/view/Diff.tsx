@@ -16,7 +16,7 @@ export function Diff({ file }: { file: FileChange }) {
         <span className={styles.removed}>−{file.removed ?? 0}</span>
       </figcaption>
       {file.hunks?.map((hunk, at) => (
-        <Hunk
+        <DiffHunk
           key={at}
           lines={hunk.lines ?? []}
           old={hunk.old_start ?? 1}
@@ -29,7 +29,7 @@ export function Diff({ file }: { file: FileChange }) {
 }
 
 /** The edit of a tool call as a diff. */
-export function Edit({ path, before, after }: { path: string; before: string; after: string }) {
+export function EditDiff({ path, before, after }: { path: string; before: string; after: string }) {
   const lines = [...before.split("\n").map((it) => `-${it}`), ...after.split("\n").map((it) => `+${it}`)];
   const [n_removed, n_added] = [before.split("\n").length, after.split("\n").length];
   return (
@@ -39,9 +39,9 @@ export function Edit({ path, before, after }: { path: string; before: string; af
   );
 }
 
-type HunkProps = { lines: string[]; old: number; now: number; path: string };
+type DiffHunkProps = { lines: string[]; old: number; now: number; path: string };
 
-function Hunk({ lines, old, now, path }: HunkProps) {
+function DiffHunk({ lines, old, now, path }: DiffHunkProps) {
   const texts = lines.map((it) => it.slice(1));
   const tokens = useTokens(texts.join("\n"), languageOf(path));
   let [before, after] = [old, now];

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext } from "react";
 import { duration, plural } from "../../ui/format";
 import { Code, isJson } from "./Code";
-import { Diff, Edit } from "./Diff";
+import { Diff, EditDiff } from "./Diff";
 import styles from "./StepView.module.css";
 import { commandOf, editOf, gist, type Step, type ToolCall, type ToolResult } from "./traceParts";
 
@@ -127,14 +127,14 @@ function ToolCallView({ call, part }: { call: ToolCall; part: string }) {
           <Code text={command} language="bash" part={part} />
         </div>
       )}
-      {edit && <Edit {...edit} />}
+      {edit && <EditDiff {...edit} />}
       {rest.length > 0 && (
         <dl className={styles.args}>
           {rest.map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <Argument value={value} />
+                <ArgumentValue value={value} />
               </dd>
             </div>
           ))}
@@ -151,7 +151,7 @@ const isShown = (name: string, command: unknown, edit: unknown): boolean =>
       name,
     ));
 
-function Argument({ value }: { value: unknown }) {
+function ArgumentValue({ value }: { value: unknown }) {
   if (typeof value === "string")
     return (
       <span className={styles.value} data-text>

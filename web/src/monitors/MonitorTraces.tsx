@@ -20,7 +20,7 @@ import { StateBadge } from "./StateBadge";
 import { STATES, STRATUM } from "./traceStates";
 
 /** The decision of the monitor about each trace, with filters. */
-export function Decisions({ monitor }: { monitor: Monitor }) {
+export function MonitorTraces({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { state, stratum, agent, disputed, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });

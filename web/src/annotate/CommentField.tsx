@@ -1,6 +1,6 @@
-import styles from "./Comment.module.css";
+import styles from "./CommentField.module.css";
 
-type CommentProps = {
+type CommentFieldProps = {
   /** What it is about. */
   on: string;
   /** Undefined until the annotator starts a comment. */
@@ -9,7 +9,7 @@ type CommentProps = {
 };
 
 /** A comment on an answer; an empty one is removed. */
-export function Comment({ on, comment, onChange }: CommentProps) {
+export function CommentField({ on, comment, onChange }: CommentFieldProps) {
   if (comment === undefined) return null;
   return (
     <textarea
