@@ -180,7 +180,7 @@ test("two runs are side by side: answers, reasons, evidence and filters", async 
   await section.getByLabel("Find a case").fill("case 41");
   await expect(section.getByRole("article")).toHaveCount(1);
   await section.getByLabel("Find a case").fill("nowhere");
-  await expect(section.getByText("No case with this in its name.")).toBeVisible();
+  await expect(section.getByText("No case name contains this text.")).toBeVisible();
   await page.goto(`${place.url}/p/default/compare?before=${idOf(1)}&after=${idOf(2)}&show=undecided`);
   await expect(section.getByText("Every case has a verdict in both runs.")).toBeVisible();
 });

@@ -242,11 +242,12 @@ const DERIVED: Record<Question["kind"], Explanation | undefined> = {
   choice: undefined,
   overall: { about: "Rating of the item as a whole, which annotators give in addition to the criteria." },
   weighted_score: {
-    about: "Mean of the ratings of the criteria, weighted as the rubric says; computed, not asked.",
+    about: "Mean of the ratings of the criteria, weighted as the rubric says. Annotators do not enter it.",
     book: "explanation/verdicts.html#from-answers-to-a-score",
   },
   running_score: {
-    about: "Points that are left after the mistakes that annotators marked in steps; computed, not asked.",
+    about:
+      "Points that are left after the mistakes that annotators marked in steps. Annotators do not enter them.",
     book: "annotate.html#schemes",
   },
 };

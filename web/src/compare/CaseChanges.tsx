@@ -73,7 +73,7 @@ export function CaseChanges({ before, after }: { before: string; after: string }
           {({ pages }) => {
             const items = pages.flatMap((page) => page.items);
             if (items.length === 0)
-              return <p>{find ? "No case with this in its name." : (view?.none ?? "")}</p>;
+              return <p>{find ? "No case name contains this text." : (view?.none ?? "")}</p>;
             return (
               <>
                 <p className={styles.soft} role="status">
@@ -150,7 +150,7 @@ type WordRun = Schemas["WordRunView"];
 function AnswerChange({ change }: { change: CaseChange }) {
   const { before, after, answer_diff: diff } = change;
   if (before.answer == null && after.answer == null)
-    return <p className={styles.soft}>The runs hold no answers.</p>;
+    return <p className={styles.soft}>The answers are not stored in the runs.</p>;
   if (before.answer != null && after.answer != null && !change.answer_changed) {
     return (
       <div className={styles.answer}>
@@ -166,7 +166,7 @@ function AnswerChange({ change }: { change: CaseChange }) {
       <div className={styles.answer}>
         <h5>Answer before</h5>
         {before.answer == null ? (
-          <p className={styles.soft}>There was none.</p>
+          <p className={styles.soft}>The earlier run has no answer.</p>
         ) : (
           <AnswerText words={diff.length > 0 ? without("added") : whole(before.answer)} />
         )}
@@ -174,7 +174,7 @@ function AnswerChange({ change }: { change: CaseChange }) {
       <div className={styles.answer}>
         <h5>Answer after</h5>
         {after.answer == null ? (
-          <p className={styles.soft}>There is none.</p>
+          <p className={styles.soft}>The later run has no answer.</p>
         ) : (
           <AnswerText words={diff.length > 0 ? without("removed") : whole(after.answer)} />
         )}

@@ -131,7 +131,7 @@ function NoMonitorNote({ isFinished }: { isFinished: boolean }) {
     <p className={styles.soft}>
       {isFinished
         ? "No monitor covered this agent when the trace finished. "
-        : "The trace is not finished. Monitors decide about it when it is. "}
+        : "The trace is not finished. Monitors decide about it when it finishes. "}
       <Link to="/p/$project/monitors" params={{ project: project.name }}>
         Monitors
       </Link>

@@ -84,11 +84,11 @@ function NoAlerts({ all, checks }: { all: boolean; checks: string }) {
 
 /** What raises an alert of each kind. */
 const KINDS: Record<string, string> = {
-  score_drop: "The score fell below the confidence sequence of its own past.",
+  score_drop: "The score fell below the confidence sequence of the days before.",
   threshold: "A figure is below or above the limit in the monitor file.",
   error_rate: "Too many judge calls of the monitor fail.",
   judge_disagreement: "Two judges of the monitor disagree more than before.",
-  no_data: "No traces arrived for longer than is usual.",
+  no_data: "No traces arrived for longer than usual.",
   monitor_paused: "The monitor stopped grading.",
   budget_stop: "The monitor's own budget is used up, so traces are not judged.",
   spend: "The projected spend of the month exceeds the cap.",

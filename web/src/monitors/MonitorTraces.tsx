@@ -134,7 +134,7 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
       name: "state",
       head: "State",
       about:
-        "How far the monitor is with the trace: sampled or not, waiting, scored, or without a score for a reason.",
+        "State of the trace in this monitor: not sampled, waiting, scored, or the reason for a missing score.",
       book: "monitor.html#when-a-trace-is-complete",
       cell: (it) => (
         <>
@@ -152,7 +152,7 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
     {
       name: "why",
       head: "Decision",
-      about: "Why the trace is in its state.",
+      about: "Reason for the state.",
       book: "monitor.html#which-traces-are-judged",
       cell: (it) => <CodeText text={it.reason} />,
       wide: true,

@@ -20,7 +20,7 @@ export function TrendView({ monitor }: { monitor: Monitor }) {
     <section className={styles.part}>
       <MonitorTrend monitor={monitor} look={{ agent, days }} criterion={criterion} />
       <p>
-        A line that leaves the band of its own past indicates a real change. Lines of different rubric
+        A line that leaves the band of the days before indicates a real change. Lines of different rubric
         versions are not comparable; a re-score measures the offset between them.
       </p>
     </section>

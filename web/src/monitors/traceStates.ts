@@ -64,7 +64,7 @@ export const STATES: Record<StateName, Told> = {
   over_budget: {
     label: "over budget",
     means:
-      "The budget of the month is spent. Failed traces are judged when there is budget again; `jurist monitor rescore --over-budget` judges the others.",
+      "The budget of the month is spent. Failed traces are judged when budget is available again; `jurist monitor rescore --over-budget` judges the others.",
     tone: "deferred",
   },
   overloaded: {

@@ -73,7 +73,7 @@ export function AgentTable({ rows }: { rows: AgentRow[] }) {
       name: "week",
       head: daysInWords(days),
       about:
-        "The same estimate for the period that is chosen above. A difference from the 30 days shows a change.",
+        "The same estimate for the period that is chosen above. Compare it with the score of 30 days to see a recent change.",
       entry: "confidence-interval",
       wide: true,
       cell: (it) => it.monitor && <AgentRecentScore agent={it.agent} monitor={it.monitor} days={days} />,

@@ -208,7 +208,7 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
     {
       name: "answers",
       head: "Answers",
-      about: "Submitted answers of all annotators, of those that the task asks for.",
+      about: "Submitted answers of all annotators, out of the answers that the task needs.",
       book: "annotate.html#assignment",
       align: "end",
       // No number is wanted where everybody answers everything, and more than it may be given.

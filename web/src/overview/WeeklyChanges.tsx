@@ -162,7 +162,7 @@ function headline(moves: CriterionChange[]): string {
   const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
   if (fell.length === 0) {
     return moves.some(isFall)
-      ? "The overall score fell significantly, no single criterion did."
+      ? "The overall score fell significantly; no single criterion did."
       : "No significant drop.";
   }
   const told = fell

@@ -286,7 +286,7 @@ function AnswerBody({ run, answer, error, isExpanded, onToggle }: AnswerBodyProp
       </p>
     );
   }
-  if (answer?.answer == null) return <p className={styles.soft}>The run holds no answer.</p>;
+  if (answer?.answer == null) return <p className={styles.soft}>The answer is not stored in the run.</p>;
   return isExpanded && answer.is_cut ? (
     <FullAnswer run={run} answer={answer} onToggle={onToggle} />
   ) : (

@@ -59,7 +59,7 @@ export function CriterionMeanTable({ criteria, rubrics }: CriterionMeanTableProp
       name: "interval",
       head: "95 % interval",
       about:
-        "Confidence interval of the mean: repeated with other cases of the same kind, it contains the true mean in 95 of 100 evaluations. One case has no interval.",
+        "Confidence interval of the mean. In 95 of 100 evaluations with other cases of the same kind, it contains the true mean. One case has no interval.",
       entry: "confidence-interval",
       align: "end",
       cell: (it) => (it.interval ? `${score(it.interval[0])} to ${score(it.interval[1])}` : "–"),

@@ -94,7 +94,7 @@ function JudgeTable({ all }: { all: Judge[] }) {
       name: "errors",
       head: "Errors, 30 days",
       about:
-        "Share of answers of the last 30 days that the judge could not give in the asked form. They are never scores.",
+        "Share of the answers of the last 30 days that were missing or had the wrong form. They are never counted as scores.",
       book: "judges.html#when-a-judge-does-not-answer",
       align: "end",
       cell: (it) =>

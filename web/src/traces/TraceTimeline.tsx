@@ -61,7 +61,7 @@ function TimelineNote({ timeline: { rows, hasDurations, hasTokens } }: { timelin
   if (rows.some((row) => row.isBetween)) {
     return (
       <p className={styles.note}>
-        This trace has times but no durations. A latency is the time since the message before.
+        This trace has times but no durations. The latency is the time since the previous message.
       </p>
     );
   }
@@ -97,7 +97,7 @@ function TimelineHead({ timeline: { totalMs, hasDurations, hasTokens, hasCosts }
         )}
         {hasTokens && (
           <th scope="col" data-align="end" data-wide>
-            <Term about="Input and output tokens of the model call. Input counts the conversation so far again in each call.">
+            <Term about="Input and output tokens of the model call. Each call counts the whole conversation so far as input.">
               Tokens
             </Term>
           </th>

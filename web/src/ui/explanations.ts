@@ -50,7 +50,7 @@ export const SPENT: Explanation = {
 };
 
 export const N_CALLS: Explanation = {
-  about: "Number of calls to models that were paid for; a retry is a call of its own.",
+  about: "Number of calls to models that were paid for. Each retry counts as a call.",
   book: "money.html#the-cap",
 };
 

@@ -18,7 +18,7 @@ export const GLOSSARY: GlossaryEntry[] = [
     term: "Confidence sequence",
     entry: "confidence-sequence",
     meaning:
-      "A confidence interval that stays valid however often you look at it. The band in trend charts; a line that leaves the band of its own past indicates a real change.",
+      "A confidence interval that stays valid however often you look at it. The band in trend charts; a line that leaves the band of the days before indicates a real change.",
   },
   {
     term: "Effective sample size",
