@@ -43,7 +43,7 @@ async fn main() -> std::io::Result<()> {
     let n_traces = waits.len() as u64 * TRACES;
     writeln!(
         std::io::stdout(),
-        "{:.0} traces/s, {:.0} spans/s, answers p50 {:.1} ms, p99 {:.1} ms, {} told to come again",
+        "{:.0} traces/s, {:.0} spans/s, answers p50 {:.1} ms, p99 {:.1} ms, {} asked to retry later",
         n_traces as f64 / wall,
         (n_traces * SPANS) as f64 / wall,
         at(0.5),

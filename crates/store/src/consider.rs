@@ -135,7 +135,7 @@ impl Store {
             )
         } else {
             let reason =
-                format!("it changed {} times after it was judged, and is not judged again", n_stale + 1);
+                format!("it changed {} times after it was judged, and Jurist does not judge it again", n_stale + 1);
             (DecisionState::Overloaded, reason)
         };
         Ok(Some(NewMonitorDecision { state, reason, ..decision.clone() }))

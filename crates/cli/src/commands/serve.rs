@@ -24,7 +24,7 @@ use crate::worker_pool::{WorkerPoolArgs, worker_process_name};
 #[command(after_help = "\
 Examples:
   jurist serve                  On this machine only, without accounts
-  jurist serve --auth           With accounts; prints the owner's link once
+  jurist serve --auth           With accounts; prints the link for the first administrator
   jurist serve --auth --address 0.0.0.0:8000 \\
       --public-url https://jurist.example.org
   jurist serve --store postgres://jurist@db/jurist --workers 0
@@ -142,7 +142,7 @@ pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) ->
     if let Some(link) = join_link(app, address).await? {
         writeln!(
             out,
-            "  this server has no owner yet; this link makes you its owner (once, within 24 hours):"
+            "  this server has no administrator yet; this link makes you its administrator (once, within 24 hours):"
         )?;
         writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
     }

@@ -534,7 +534,7 @@ fn two_monitors_on_one_trace_decide_for_themselves_and_look_at_the_same() {
                 let found = both.as_array().unwrap().iter().find(|item| item["monitor_name"] == name);
                 found.unwrap()["is_sampled"].as_bool().unwrap()
             };
-            assert!(!of("tone") || of("more"), "who is looked at by few is looked at by many");
+            assert!(!of("tone") || of("more"), "a trace in the smaller sample is in the larger sample");
         }
     });
 }
