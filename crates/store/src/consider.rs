@@ -134,8 +134,10 @@ impl Store {
                 format!("the trace changed after it was judged: revision {}", decision.revision),
             )
         } else {
-            let reason =
-                format!("it changed {} times after it was judged, and Jurist does not judge it again", n_stale + 1);
+            let reason = format!(
+                "it changed {} times after it was judged, and Jurist does not judge it again",
+                n_stale + 1
+            );
             (DecisionState::Overloaded, reason)
         };
         Ok(Some(NewMonitorDecision { state, reason, ..decision.clone() }))

@@ -402,9 +402,10 @@ mod tests {
 
     /// Every flag of an example is one of the subcommand that it calls, or of a parent of it.
     fn check_flags_of_example(root: &clap::Command, example: &str) {
-        let Some(start) = example.rfind("jurist ") else { return };
+        let words: Vec<&str> = example.split_whitespace().collect();
+        let Some(program) = words.iter().rposition(|word| *word == "jurist") else { return };
         let mut path = vec![root];
-        for word in example[start..].split_whitespace().skip(1) {
+        for word in &words[program + 1..] {
             let word = word.split('=').next().unwrap_or(word);
             if let Some(subcommand) = path.last().and_then(|command| command.find_subcommand(word)) {
                 path.push(subcommand);

@@ -24,7 +24,7 @@ use crate::worker_pool::{WorkerPoolArgs, worker_process_name};
 #[command(after_help = "\
 Examples:
   jurist serve                  On this machine only, without accounts
-  jurist serve --auth           With accounts; prints the link for the first administrator
+  jurist serve --auth           With accounts; prints the administrator's link
   jurist serve --auth --address 0.0.0.0:8000 \\
       --public-url https://jurist.example.org
   jurist serve --store postgres://jurist@db/jurist --workers 0

@@ -53,7 +53,7 @@ Examples:
 Examples:
   jurist store vacuum")]
     Vacuum,
-    /// Print a link that creates an administrator, if no administrator can sign in
+    /// Print a link for an administrator, if none can sign in
     #[command(after_help = "\
 Examples:
   jurist store owner-link

@@ -55,8 +55,8 @@ impl ServerErrors {
         *self.collector.lock().unwrap_or_else(PoisonError::into_inner) = Some(collector);
     }
 
-    /// The last part of an error message. A server that ends closes its streams one after the other, so what it wrote
-    /// may arrive after the error.
+    /// The last part of an error message. The task that reads standard error may run after the one that sees the end of
+    /// standard output, so it is awaited.
     async fn describe(&self) -> String {
         let collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(collector) = collector {
