@@ -1,0 +1,237 @@
+//! Where each tool keeps the parts of a result, and which versions of its format are understood.
+
+/// Where a tool keeps the parts of a result. Paths are names with dots between them; the first that is there holds.
+#[derive(Debug)]
+pub(super) struct ResultShape {
+    pub(super) tool: &'static str,
+    /// Where the list of results is, in a file that is one mapping.
+    pub(super) list: &'static [&'static str],
+    /// A result is the tool's if it has all of these; `|` stands between names of which one is enough.
+    pub(super) marks: &'static [&'static str],
+    pub(super) id: &'static [&'static str],
+    pub(super) task: &'static [&'static str],
+    pub(super) response: &'static [&'static str],
+    pub(super) reference: &'static [&'static str],
+    pub(super) context: &'static [&'static str],
+    /// Messages of the run.
+    pub(super) trace: &'static [&'static str],
+    /// Where scores may be; the first that has some holds.
+    pub(super) scores: &'static [ScoreShape],
+}
+
+/// How a tool keeps its scores.
+#[derive(Debug)]
+pub(super) enum ScoreShape {
+    /// A list of mappings.
+    Parts {
+        list: &'static [&'static str],
+        name: &'static [&'static str],
+        score: &'static [&'static str],
+        reason: &'static str,
+    },
+    /// A mapping from names to numbers, or to mappings with a value; a value that is a mapping is a score for each key.
+    Named { map: &'static [&'static str] },
+    /// Columns with numbers that are nothing else.
+    Columns,
+}
+
+pub(super) const SHAPES: &[ResultShape] = &[
+    ResultShape {
+        tool: "promptfoo",
+        list: &["results.results", "results"],
+        marks: &["gradingResult"],
+        id: &["id"],
+        task: &["prompt.raw"],
+        response: &["response.output"],
+        reference: &[],
+        context: &["vars.context"],
+        trace: &[],
+        scores: &[ScoreShape::Parts {
+            list: &["gradingResult.componentResults"],
+            name: &["assertion.metric", "assertion.type"],
+            score: &["score"],
+            reason: "reason",
+        }],
+    },
+    ResultShape {
+        tool: "DeepEval",
+        list: &["testCases", "test_cases", "test_results"],
+        marks: &["actualOutput"],
+        id: &["name"],
+        task: &["input"],
+        response: &["actualOutput"],
+        reference: &["expectedOutput"],
+        context: &["retrievalContext", "context"],
+        trace: &[],
+        scores: DEEPEVAL_SCORES,
+    },
+    ResultShape {
+        tool: "DeepEval",
+        list: &["test_cases", "test_results"],
+        marks: &["actual_output"],
+        id: &["name"],
+        task: &["input"],
+        response: &["actual_output"],
+        reference: &["expected_output"],
+        context: &["retrieval_context", "context"],
+        trace: &[],
+        scores: DEEPEVAL_SCORES,
+    },
+    ResultShape {
+        tool: "DeepEval",
+        list: &["conversationalTestCases", "conversational_test_cases"],
+        marks: &["turns", "metricsData|metrics_data"],
+        id: &["name"],
+        task: &["scenario", "input"],
+        response: &[],
+        reference: &["expectedOutcome", "expected_outcome"],
+        context: &["context"],
+        trace: &["turns"],
+        scores: DEEPEVAL_SCORES,
+    },
+    ResultShape {
+        tool: "ragas",
+        list: &[],
+        marks: &["user_input", "response"],
+        id: &["id"],
+        task: &["user_input"],
+        response: &["response"],
+        reference: &["reference"],
+        context: &["retrieved_contexts"],
+        trace: &[],
+        scores: &[ScoreShape::Columns],
+    },
+    ResultShape {
+        tool: "Inspect",
+        list: &["samples"],
+        marks: &["epoch", "target"],
+        id: &["id"],
+        task: &["input"],
+        response: &["output.completion", "output.choices.0.message.content"],
+        reference: &["target"],
+        context: &[],
+        trace: &["messages"],
+        scores: &[ScoreShape::Named { map: &["scores", "score"] }],
+    },
+    ResultShape {
+        tool: "OpenAI evals",
+        list: &["data"],
+        marks: &["datasource_item", "results"],
+        id: &["id"],
+        task: &["datasource_item.input", "datasource_item.question", "datasource_item"],
+        response: &["sample.output_text", "sample.output.0.content"],
+        reference: &["datasource_item.expected", "datasource_item.ideal", "datasource_item.answer"],
+        context: &[],
+        trace: &[],
+        scores: &[ScoreShape::Parts {
+            list: &["results"],
+            name: &["name"],
+            score: &["score", "passed"],
+            reason: "reason",
+        }],
+    },
+    // Before Langfuse and Braintrust, whose fields its results have as well.
+    ResultShape {
+        tool: "AgentV",
+        list: &["results"],
+        marks: &["test_id", "scores|assertions"],
+        id: &["test_id"],
+        task: &["input"],
+        response: &["output", "output_text", "answer"],
+        reference: &["expected_output"],
+        context: &[],
+        trace: &[],
+        scores: &[
+            ScoreShape::Parts {
+                list: &["scores"],
+                name: &["name", "type"],
+                score: &["score"],
+                reason: "reasoning",
+            },
+            // Without a list of scores, AgentV has what each rubric item came to.
+            ScoreShape::Parts {
+                list: &["assertions"],
+                name: &["text"],
+                score: &["passed"],
+                reason: "evidence",
+            },
+        ],
+    },
+    ResultShape {
+        tool: "Langfuse",
+        list: &["data"],
+        marks: &["input", "output", "scores"],
+        id: &["id", "traceId"],
+        task: &["input"],
+        response: &["output"],
+        reference: &["expectedOutput"],
+        context: &[],
+        trace: &[],
+        scores: &[ScoreShape::Parts {
+            list: &["scores"],
+            name: &["name"],
+            score: &["value"],
+            reason: "comment",
+        }],
+    },
+    ResultShape {
+        tool: "Braintrust",
+        list: &["rows", "events"],
+        marks: &["input", "output", "scores"],
+        id: &["id"],
+        task: &["input"],
+        response: &["output"],
+        reference: &["expected"],
+        context: &["metadata.context"],
+        trace: &[],
+        scores: &[ScoreShape::Named { map: &["scores"] }],
+    },
+    ResultShape {
+        tool: "LangSmith",
+        list: &["runs"],
+        marks: &["inputs", "outputs", "feedback_stats|feedback"],
+        id: &["id"],
+        task: &["inputs.input", "inputs.question", "inputs"],
+        response: &["outputs.output", "outputs.answer", "outputs"],
+        reference: &["reference_outputs.output", "reference_outputs"],
+        context: &[],
+        trace: &[],
+        scores: &[
+            ScoreShape::Parts {
+                list: &["feedback"],
+                name: &["key"],
+                score: &["score", "value"],
+                reason: "comment",
+            },
+            ScoreShape::Named { map: &["feedback_stats", "feedback"] },
+        ],
+    },
+];
+
+const DEEPEVAL_SCORES: &[ScoreShape] = &[
+    ScoreShape::Parts {
+        list: &["metricsData", "metrics_data"],
+        name: &["name"],
+        score: &["score", "success"],
+        reason: "reason",
+    },
+    // A table has no lists.
+    ScoreShape::Columns,
+];
+
+/// Where the results of a tool have a version of their format, and which versions are understood. Results of other
+/// versions may have their parts elsewhere.
+pub(super) struct ResultVersion {
+    pub(super) tool: &'static str,
+    pub(super) path: &'static str,
+    pub(super) known: &'static [u64],
+}
+
+pub(super) const RESULT_VERSIONS: &[ResultVersion] = &[
+    // Of the evaluation as it is stored and exported, and of the summary in it.
+    ResultVersion { tool: "promptfoo", path: "version", known: &[2, 3, 4] },
+    ResultVersion { tool: "promptfoo", path: "results.version", known: &[1, 2, 3] },
+    ResultVersion { tool: "Inspect", path: "version", known: &[1, 2] },
+    // Files of AgentV have versions such as `agentv.trajectory.v1`.
+    ResultVersion { tool: "AgentV", path: "schema_version", known: &[1] },
+];

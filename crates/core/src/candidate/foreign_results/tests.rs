@@ -1,0 +1,276 @@
+use super::*;
+
+#[test]
+fn results_of_a_version_that_is_not_known_are_refused() {
+    let result = json!({ "id": "a", "gradingResult": { "componentResults": [{ "score": 1, "assertion": { "type": "contains" } }] } });
+    let promptfoo = |outer: u64, inner: u64| json!({ "version": outer, "results": { "version": inner, "results": [result] } });
+    let sample =
+        json!({ "id": 1, "epoch": 1, "input": "q", "target": "t", "scores": { "match": { "value": "C" } } });
+    let inspect = |version: u64| json!({ "version": version, "samples": [sample] });
+    let agentv = |version: &str| json!({ "test_id": "a", "schema_version": version, "scores": [{ "name": "s", "score": 1 }] });
+    for value in [promptfoo(4, 3), promptfoo(3, 2), inspect(2), agentv("agentv.result.v1")] {
+        assert!(read_foreign_results(vec![value.clone()]).is_ok(), "{value}");
+    }
+    for (value, message) in [
+        (promptfoo(5, 3), "`version` of these results of promptfoo is 5, and Jurist understands 2, 3, 4; if"),
+        (
+            promptfoo(4, 9),
+            "`results.version` of these results of promptfoo is 9, and Jurist understands 1, 2, 3;",
+        ),
+        (inspect(3), "`version` of these results of Inspect is 3, and Jurist understands 1, 2;"),
+        (agentv("agentv.result.v2"), "of AgentV is agentv.result.v2, and Jurist understands 1;"),
+        (agentv("new"), "of AgentV is new, and Jurist understands 1;"),
+    ] {
+        let error = read_foreign_results(vec![value]).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    // Results of another tool may have any version, also under a name that promptfoo has for its own.
+    let deepeval = json!({ "version": 9, "testCases": [{
+        "name": "a", "input": "q", "actualOutput": "o", "metricsData": [{ "name": "m", "score": 1.0 }],
+    }] });
+    assert_eq!(read_foreign_results(vec![deepeval]).unwrap().tool, Some("DeepEval"));
+}
+
+#[test]
+fn a_metric_that_crashed_has_no_score() {
+    let metric =
+        |error: Value| json!({ "name": "Faithfulness", "score": null, "success": false, "error": error });
+    let read = |error: Value| {
+        let case = json!({ "name": "a", "input": "q", "actualOutput": "o", "metricsData": [metric(error)] });
+        read_foreign_results(vec![json!({ "testCases": [case] })]).unwrap()
+    };
+    let crashed = read(json!("Timeout"));
+    assert_eq!((crashed.grades.len(), crashed.left_out), (0, vec!["Faithfulness".to_owned()]));
+    assert_eq!(read(Value::Null).grades[0]["value"], 0.0);
+}
+
+#[test]
+fn several_responses_and_columns_without_a_place_are_named() {
+    let results = read_foreign_results(vec![json!({ "input": "q", "sampled": ["a", "b"] })]).unwrap();
+    assert_eq!((results.records[0].get("response"), results.unused), (None, vec!["sampled".to_owned()]));
+    let mut row = json!({ "feedback": [], "feedback.correct": 1 });
+    nest_columns(&mut row);
+    assert_eq!(row, json!({ "feedback": [], "feedback.correct": 1 }));
+}
+
+#[test]
+fn every_tool_is_told_by_its_names() {
+    let check = |value: Value, tool: &str, response: &str, grade: (&str, f64)| {
+        let results = read_foreign_results(vec![value]).unwrap();
+        assert_eq!(results.tool, Some(tool));
+        assert_eq!(results.records[0]["response"], response, "{tool}");
+        let grades: Vec<(&str, f64)> = results
+            .grades
+            .iter()
+            .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
+            .collect();
+        assert_eq!(grades, [grade], "{tool}");
+    };
+    check(
+        json!({ "results": { "results": [{ "id": "a", "prompt": { "raw": "q" }, "response": { "output": "r" },
+            "gradingResult": { "componentResults": [{ "score": 1, "assertion": { "type": "contains" } }] } }] } }),
+        "promptfoo",
+        "r",
+        ("contains", 1.0),
+    );
+    check(
+        json!({ "testCases": [{ "input": "q", "actualOutput": "r", "metricsData": [{ "name": "Faithfulness", "score": 0.5 }] }] }),
+        "DeepEval",
+        "r",
+        ("Faithfulness", 0.5),
+    );
+    check(
+        json!([{ "user_input": "q", "response": "r", "faithfulness": 0.25, "year": 1999 }]),
+        "ragas",
+        "r",
+        ("faithfulness", 0.25),
+    );
+    check(
+        json!({ "samples": [{ "id": 1, "epoch": 1, "input": "q", "target": "t", "output": { "completion": "r" }, "scores": { "match": { "value": "C" } } }] }),
+        "Inspect",
+        "r",
+        ("match", 1.0),
+    );
+    check(
+        json!({ "data": [{ "id": "o", "datasource_item": { "input": "q" }, "sample": { "output_text": "r" }, "results": [{ "name": "grader", "passed": true }] }] }),
+        "OpenAI evals",
+        "r",
+        ("grader", 1.0),
+    );
+    check(
+        json!([{ "id": "t", "timestamp": "2026", "input": "q", "output": "r", "scores": [{ "name": "tone", "value": 0.75 }] }]),
+        "Langfuse",
+        "r",
+        ("tone", 0.75),
+    );
+    check(
+        json!([{ "id": "t", "input": { "q": 1 }, "output": "r", "scores": [{ "name": "s", "value": 0.5 }] }]),
+        "Langfuse",
+        "r",
+        ("s", 0.5),
+    );
+    check(
+        json!([{ "id": "b", "timestamp": "2026", "input": "q", "output": "r", "scores": { "exact": 0.5 } }]),
+        "Braintrust",
+        "r",
+        ("exact", 0.5),
+    );
+    check(
+        json!([{ "test_id": "v", "timestamp": "2026", "input": "q", "output": "r",
+            "scores": [{ "name": "rubric", "type": "llm-grader", "score": 0.9 }], "assertions": [] }]),
+        "AgentV",
+        "r",
+        ("rubric", 0.9),
+    );
+    check(
+        json!([{ "inputs": { "question": "q" }, "outputs": { "output": "r" }, "feedback": [{ "key": "k", "score": 1 }] }]),
+        "LangSmith",
+        "r",
+        ("k", 1.0),
+    );
+    check(
+        json!([{ "id": "1", "inputs.question": "q", "outputs.answer": "r", "feedback.correct": "0.5" }]),
+        "LangSmith",
+        "r",
+        ("correct", 0.5),
+    );
+    check(
+        json!([{ "name": "n", "input": "q", "actual_output": "r", "cost": 0.1, "Faithfulness": "0.5" }]),
+        "DeepEval",
+        "r",
+        ("Faithfulness", 0.5),
+    );
+    check(
+        json!({ "testCases": [], "conversationalTestCases": [{ "name": "c",
+            "turns": [{ "role": "user", "content": "q" }, { "role": "assistant", "content": "r" }],
+            "metricsData": [{ "name": "Role", "score": 0.5 }] }] }),
+        "DeepEval",
+        "r",
+        ("Role", 0.5),
+    );
+    check(
+        json!([{ "input": "q", "output": "r", "expected": "e", "scores": { "exact": 0 } }]),
+        "Braintrust",
+        "r",
+        ("exact", 0.0),
+    );
+    check(
+        json!([{ "id": "l", "inputs": { "question": "q" }, "outputs": { "output": "r" }, "feedback_stats": { "correct": { "avg": 0.5 } } }]),
+        "LangSmith",
+        "r",
+        ("correct", 0.5),
+    );
+    check(
+        json!([{ "test_id": "v", "output": "r", "scores": [{ "name": "rubric", "score": 0.9 }] }]),
+        "AgentV",
+        "r",
+        ("rubric", 0.9),
+    );
+    check(
+        json!([{ "test_id": "v", "output": "r", "assertions": [{ "text": "names the sum", "passed": true }] }]),
+        "AgentV",
+        "r",
+        ("names the sum", 1.0),
+    );
+}
+
+#[test]
+fn two_assertions_of_one_type_are_two_criteria() {
+    let part = |score: i64| json!({ "score": score, "assertion": { "type": "contains" } });
+    let result = |id: &str| {
+        json!({ "id": id, "response": { "output": "r" },
+            "gradingResult": { "componentResults": [part(1), part(0)] } })
+    };
+    let results = read_foreign_results(vec![json!({ "results": [result("a"), result("b")] })]).unwrap();
+    let names: Vec<&str> = results.grades.iter().map(|grade| grade["criterion"].as_str().unwrap()).collect();
+    assert_eq!(names, ["contains", "contains-2", "contains", "contains-2"]);
+}
+
+#[test]
+fn a_grade_without_a_reason_has_no_such_field() {
+    let row = json!({ "user_input": "q", "response": "r", "faithfulness": 0.5 });
+    let results = read_foreign_results(vec![row]).unwrap();
+    let grade = json!({ "candidate": "1", "criterion": "faithfulness", "value": 0.5, "grader": "ragas" });
+    assert_eq!(results.grades, [grade]);
+}
+
+#[test]
+fn messages_and_scores_by_key_of_inspect_are_kept() {
+    let sample = json!({ "id": 1, "epoch": 1, "input": "q", "target": "t",
+        "messages": [
+            { "role": "user", "content": "q" },
+            { "role": "assistant", "content": "", "tool_calls": [{ "id": "c", "function": "search", "arguments": { "q": "x" } }] },
+            { "role": "tool", "content": "found", "tool_call_id": "c" },
+            { "role": "assistant", "content": "a" },
+        ],
+        "scores": { "graded": { "value": { "brief": 0.5, "right": "C" }, "explanation": "e" } } });
+    let results = read_foreign_results(vec![json!({ "samples": [sample] })]).unwrap();
+    assert_eq!(results.records[0]["response"], "a");
+    let (_, trace) = crate::candidate::read_trace_value(&results.records[0]["trace"], None).unwrap();
+    let calls: Vec<&str> = trace.tool_calls().map(|call| call.name.as_str()).collect();
+    assert_eq!(calls, ["search"]);
+    let grades: Vec<(&str, f64, &str)> = results
+        .grades
+        .iter()
+        .map(|grade| {
+            let text = |key: &str| grade[key].as_str().unwrap();
+            (text("criterion"), grade["value"].as_f64().unwrap(), text("reason"))
+        })
+        .collect();
+    assert_eq!(grades, [("graded.brief", 0.5, "e"), ("graded.right", 1.0, "e")]);
+}
+
+#[test]
+fn events_of_an_openai_log_are_grouped_by_sample() {
+    let event =
+        |kind: &str, data: Value| json!({ "run_id": "r", "sample_id": "e.0", "type": kind, "data": data });
+    let lines = vec![
+        json!({ "spec": { "eval_name": "e" } }),
+        event("sampling", json!({ "prompt": [{ "role": "user", "content": "q" }], "sampled": ["a"] })),
+        event("match", json!({ "correct": true, "expected": "a", "picked": "a" })),
+        event("metrics", json!({ "choice": "A", "score": 0.5 })),
+        json!({ "final_report": { "accuracy": 1.0 } }),
+    ];
+    let results = read_foreign_results(lines).unwrap();
+    assert_eq!(results.tool, Some("OpenAI evals"));
+    let asked = json!([{ "role": "user", "content": "q" }]);
+    let record = json!({ "id": "e.0", "input": asked, "response": "a", "expected": "a" });
+    assert_eq!(results.records, [record]);
+    let grades: Vec<(&str, f64)> = results
+        .grades
+        .iter()
+        .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(grades, [("match", 1.0), ("score", 0.5)]);
+}
+
+#[test]
+fn rows_without_scores_are_records() {
+    let rows = vec![
+        json!({ "question": "q", "answer": "a", "ground_truth": "t", "colour": "red" }),
+        json!({ "id": 7, "input": "q", "ideal": ["t", "u"] }),
+    ];
+    let results = read_foreign_results(rows).unwrap();
+    let records = [
+        json!({ "id": "1", "input": "q", "response": "a", "expected": "t" }),
+        json!({ "id": "7", "input": "q", "ideal": ["t", "u"] }),
+    ];
+    assert_eq!((results.tool, results.records.as_slice()), (None, records.as_slice()));
+    assert_eq!(results.unused, ["colour"]);
+}
+
+#[test]
+fn scores_that_give_no_grade_are_named() {
+    let trace = json!({ "id": "t", "input": "q", "output": "r", "scores": ["score-1"] });
+    let results = read_foreign_results(vec![json!({ "data": [trace] })]).unwrap();
+    assert_eq!((results.tool, results.without_grades.as_slice()), (Some("Langfuse"), ["scores"].as_slice()));
+}
+
+#[test]
+fn what_is_not_understood_is_said() {
+    assert_eq!(read_foreign_results(vec![json!("x")]), Err(ForeignError::NoResults));
+    let unknown = read_foreign_results(vec![json!({ "colour": 1 })]).unwrap_err();
+    assert!(unknown.to_string().contains("a result has colour"), "{unknown}");
+    let odd = json!([{ "id": "t", "epoch": 1, "target": "t", "input": "q", "scores": { "words": { "value": "many" } } }]);
+    assert_eq!(read_foreign_results(vec![odd]).unwrap().left_out, ["words"]);
+}
