@@ -19,7 +19,10 @@ use jurist_core::report::{
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::source::path_text;
-use jurist_core::stats::summaries::{Estimate, Trials, estimate_run_means, summarise_trials};
+use jurist_core::stats::basics::Proportion;
+use jurist_core::stats::summaries::{
+    Estimate, Trials, estimate_run_means, estimate_run_pass_rate, summarise_trials,
+};
 
 use jurist_engine::load;
 
@@ -437,7 +440,7 @@ pub fn format_run_summary(
         plural(tally.errors, "error"),
         tally.deferred
     )];
-    if let Some((rate, low, high)) = tally.pass_rate() {
+    if let Some(Proportion { rate, interval: (low, high), .. }) = estimate_run_pass_rate(run) {
         // Cases without a verdict are not part of the rate.
         let base = match tally.errors + tally.deferred {
             0 => String::new(),

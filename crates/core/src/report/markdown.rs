@@ -11,7 +11,9 @@ use super::{
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::is_hidden_steering;
+use crate::stats::basics::Proportion;
 use crate::stats::comparison::Comparison;
+use crate::stats::summaries::estimate_run_pass_rate;
 
 pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -> String {
     let tally = RunTally::of(run);
@@ -32,7 +34,7 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
     if !origin.is_empty() {
         let _ = writeln!(out, "Of {}.", escape_markdown_text(&origin));
     }
-    if let Some((rate, low, high)) = tally.pass_rate() {
+    if let Some(Proportion { rate, interval: (low, high), .. }) = estimate_run_pass_rate(run) {
         let percent = |value: f64| value * 100.0;
         let _ = writeln!(
             out,

@@ -51,7 +51,6 @@ use std::collections::HashSet;
 
 use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, Value, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
-use crate::stats::basics;
 use crate::stats::comparison::Comparison;
 
 /// A way to write a run.
@@ -182,13 +181,6 @@ impl RunTally {
             } += 1;
         }
         tally
-    }
-
-    /// The share that passes of all that were decided, with where it may really lie (Wilson, 95 %).
-    pub fn pass_rate(&self) -> Option<(f64, f64, f64)> {
-        let rate = basics::pass_rate(self.passed, self.passed + self.failed).ok()?;
-        let (low, high) = rate.interval;
-        Some((rate.rate, low, high))
     }
 }
 

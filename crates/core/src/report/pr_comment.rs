@@ -15,7 +15,9 @@ use crate::grade::VerdictStatus;
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::is_hidden_steering;
+use crate::stats::basics::Proportion;
 use crate::stats::comparison::WORTH_SEEING;
+use crate::stats::summaries::estimate_run_pass_rate;
 
 /// GitHub refuses comments of more than 65,536 characters; what tells that it was cut needs room too.
 const MAX_COMMENT_BYTES: usize = 60_000;
@@ -152,7 +154,7 @@ fn write_head(out: &mut String, run: &Run, before: Option<&Run>, title: &str) {
         let _ = writeln!(out, "**{}**\n", escape_markdown_text(&not_graded.statement));
     }
     let rate = |run: &Run| {
-        let (rate, low, high) = RunTally::of(run).pass_rate()?;
+        let Proportion { rate, interval: (low, high), .. } = estimate_run_pass_rate(run)?;
         Some(format!("{:.0} % (95 % interval {:.0} to {:.0} %)", rate * 100.0, low * 100.0, high * 100.0))
     };
     let text_or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());

@@ -302,18 +302,6 @@ fn rows_can_be_looked_at_by_columns_and_metadata() {
 }
 
 #[test]
-fn a_pass_rate_comes_with_its_interval() {
-    let rate = |passed, failed| RunTally { passed, failed, ..RunTally::default() }.pass_rate();
-    let (rate_of, low, high) = rate(8, 2).unwrap();
-    // As scipy.stats.binomtest(8, 10).proportion_ci() says.
-    assert!(
-        (rate_of - 0.8).abs() < 1e-9 && (low - 0.4439).abs() < 1e-3 && (high - 0.9748).abs() < 1e-3,
-        "{low} {high}"
-    );
-    assert_eq!(rate(0, 0), None);
-}
-
-#[test]
 fn every_format_tells_the_figures_the_reason_and_the_quote() {
     let mut run = hostile("said so");
     run.suite = Some("./suites/a b.yaml".to_owned());

@@ -10,7 +10,7 @@ use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
 use jurist_core::report::{ReportFormat, render_report};
 use jurist_core::run::{NotGraded, RunId};
-use jurist_core::stats::basics::pass_rate;
+use jurist_core::stats::summaries::estimate_pass_rate;
 use jurist_store::runs::{RunFilter, RunHead};
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
@@ -311,7 +311,8 @@ async fn get_run(
     };
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let not_graded = NotGraded::of_some(deferred.into_iter(), count(head.n_deferred), count(n_results));
-    let pass_rate = pass_rate(count(head.n_pass), count(head.n_pass + head.n_fail)).ok();
+    let figures = app.store.result_figures(caller.project, id).await?;
+    let pass_rate = estimate_pass_rate(figures.iter().map(|figure| (figure.base.as_str(), figure.status)));
     Ok(Json(RunInFull {
         line: head.into(),
         n_units,

@@ -28,7 +28,7 @@ use crate::grade::{Grade, Outcome, Spend, Time, Usd, Value, VerdictStatus};
 use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, NotGraded, Run};
-use crate::stats::summaries::tenth;
+use crate::stats::summaries::{estimate_run_pass_rate, tenth};
 use crate::suite::fill_for_reader;
 
 const PAGE: &str = include_str!("page.html");
@@ -82,16 +82,16 @@ fn build_page_json(run: &Run) -> Json {
     let first = order.first().copied();
     let cases = order.into_iter().map(|order| shared.case(order, first == Some(order)));
     let tally = RunTally::of(run);
-    let rate = tally.pass_rate();
+    let rate = estimate_run_pass_rate(run);
     let percent = |value: f64| format!("{:.0}", value * 100.0);
     json!({
         "colours": { "light": palette::light(), "dark": palette::dark() },
         "title": run.suite.as_deref().unwrap_or("Jurist"),
         "id": run.id, "started": format_utc_seconds(run.started), "n": n_cases(run),
         "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
-        "rate": rate.map(|(rate, _, _)| percent(rate)),
-        "low": rate.map(|(_, low, _)| percent(low)),
-        "high": rate.map(|(_, _, high)| percent(high)),
+        "rate": rate.map(|rate| percent(rate.rate)),
+        "low": rate.map(|rate| percent(rate.interval.0)),
+        "high": rate.map(|rate| percent(rate.interval.1)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
         "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
         "took": outcome_text::run_duration_seconds(run).map(format_duration),

@@ -84,7 +84,15 @@ pub(crate) fn mean_interval(clusters: &[Cluster]) -> Option<(f64, f64)> {
     if (n_values - n).abs() < 1e-9 && clusters.iter().all(is_pass_or_fail) {
         return Some(exact_share(mean * n, n));
     }
-    Some(unit_interval(mean, unit_spread(n, mean, squares) / n, n - 1.0, n))
+    // No scores on 0..=1 vary more than passes and failures with the same mean.
+    let most = mean * (1.0 - mean) / effective_number(clusters);
+    Some(unit_interval(mean, (unit_spread(n, mean, squares) / n).min(most), n - 1.0, n))
+}
+
+/// How many clusters of equal size would determine the mean as well (Kish).
+fn effective_number(clusters: &[Cluster]) -> f64 {
+    let n_values: f64 = clusters.iter().map(|cluster| cluster.n).sum();
+    n_values.powi(2) / clusters.iter().map(|cluster| cluster.n.powi(2)).sum::<f64>()
 }
 
 /// The interval of a mean of differences that are at most `span` either way. They are taken for scores between
@@ -141,6 +149,15 @@ mod tests {
         let (low, high) = mean_interval(&single(&[0.8; 20])).unwrap();
         assert!((low - 0.665_253).abs() < 1e-5 && (high - 0.833_687).abs() < 1e-5, "{low} {high}");
         assert_eq!(mean_interval(&single(&[1.0])), None);
+    }
+
+    #[test]
+    fn a_lower_score_never_raises_the_lower_end_much() {
+        let low = |last: f64| mean_interval(&single(&[1.0, 1.0, 1.0, 1.0, 1.0, last])).unwrap().0;
+        let lows: Vec<f64> = [1.0, 0.99, 0.9375, 0.8, 0.5, 0.25, 0.0].map(low).to_vec();
+        assert!(lows.is_sorted_by(|higher, lower| lower <= higher), "{lows:?}");
+        // Of 6 passes, as of 6 scores that are nearly all 1.
+        assert!((lows[0] - 0.5407).abs() < 1e-4 && 0.5 < lows[1], "{lows:?}");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::compare::{Difference, compare_runs};
 use crate::candidate::JudgeInput;
 use crate::grade::{Counts, FORMAT, RubricHash, Spend, Time, Verdict, VerdictStatus};
 use crate::run::{CaseResult, Run, RunId, RunProvenance};
-use crate::stats::basics::proportion::{Proportion, pass_rate};
-use crate::stats::summaries::summary::{Estimate, estimate_run_means};
+use crate::stats::basics::proportion::Proportion;
+use crate::stats::summaries::summary::{Estimate, estimate_run_means, estimate_run_pass_rate};
 
 /// The verdict of a case, without grades and texts.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,13 +110,9 @@ impl From<CaseFigure> for CaseResult {
 
 /// Figures of a run with intervals of 95 %, and the paired comparison with the run before it.
 pub fn summarise_run_figures(run: &RunFigures, before: Option<&RunFigures>) -> HistoryFigures {
-    let count = |status: VerdictStatus| {
-        run.run.results.iter().filter(|result| result.verdict.status == status).count()
-    };
-    let (passed, failed) = (count(VerdictStatus::Pass), count(VerdictStatus::Fail));
     HistoryFigures {
         score: estimate_run_means(&run.run).0,
-        pass_rate: pass_rate(passed, passed + failed).ok(),
+        pass_rate: estimate_run_pass_rate(&run.run),
         change: before.map(|before| HistoryChange::new(&before.run, &run.run)),
     }
 }
@@ -144,6 +140,7 @@ mod tests {
 
     use super::super::compare::tests::run_of;
     use super::*;
+    use crate::stats::basics::pass_rate;
 
     fn figures(scores: &[Option<f64>]) -> RunFigures {
         let case = |(at, score): (usize, &Option<f64>)| CaseFigure {

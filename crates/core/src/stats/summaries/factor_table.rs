@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::summary::Estimate;
+use super::summary::{Estimate, estimate_pass_rate};
 use crate::grade::{GraderKind, VerdictStatus};
 use crate::run::{CaseResult, Run};
-use crate::stats::basics::proportion::{Proportion, pass_rate};
+use crate::stats::basics::proportion::Proportion;
 
 /// Cases in rows and columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +157,8 @@ fn build_factor_cell(group: &[&CaseFactors]) -> FactorCell {
     let scores =
         group.iter().filter_map(|case_factors| Some((case_factors.case.as_str(), case_factors.score?)));
     let score = Estimate::of(scores);
-    FactorCell { n: group.len(), passed, decided, score, pass_rate: pass_rate(passed, decided).ok() }
+    let verdicts = group.iter().map(|case_factors| (case_factors.case.as_str(), case_factors.status));
+    FactorCell { n: group.len(), passed, decided, score, pass_rate: estimate_pass_rate(verdicts) }
 }
 
 #[cfg(test)]

@@ -10,4 +10,6 @@ pub use describe::{
 };
 pub use factor_table::{FactorCell, FactorKey, FactorTable, build_factor_table};
 pub use pass_k::{PassK, TaskTrials, pass_k};
-pub use summary::{Estimate, Flaky, Trials, estimate_run_means, summarise_trials};
+pub use summary::{
+    Estimate, Flaky, Trials, estimate_pass_rate, estimate_run_means, estimate_run_pass_rate, summarise_trials,
+};

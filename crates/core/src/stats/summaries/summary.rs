@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, Run};
-use crate::stats::basics::bounded::{Cluster, mean_interval};
+use crate::stats::basics::bounded::{Cluster, exact_share, mean_interval};
+use crate::stats::basics::proportion::Proportion;
 
 /// A mean over cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -21,12 +22,7 @@ pub struct Estimate {
 impl Estimate {
     /// Values by the case they belong to; trials of one case are not independent.
     pub(crate) fn of<'a>(values: impl Iterator<Item = (&'a str, f64)>) -> Option<Self> {
-        let mut by_case: BTreeMap<&str, Cluster> = BTreeMap::new();
-        for (case, value) in values {
-            let cluster = by_case.entry(case).or_insert(Cluster { sum: 0.0, n: 0.0 });
-            (cluster.sum, cluster.n) = (cluster.sum + value, cluster.n + 1.0);
-        }
-        Self::of_clusters(&by_case.into_values().collect::<Vec<_>>())
+        Self::of_clusters(&cluster_by_case(values))
     }
 
     pub(crate) fn of_clusters(clusters: &[Cluster]) -> Option<Self> {
@@ -35,6 +31,37 @@ impl Estimate {
         let interval = mean_interval(clusters);
         (0.0 < n).then(|| Self { mean: sum / n, interval, n: clusters.len() })
     }
+}
+
+fn cluster_by_case<'a>(values: impl Iterator<Item = (&'a str, f64)>) -> Vec<Cluster> {
+    let mut by_case: BTreeMap<&str, Cluster> = BTreeMap::new();
+    for (case, value) in values {
+        let cluster = by_case.entry(case).or_insert(Cluster { sum: 0.0, n: 0.0 });
+        (cluster.sum, cluster.n) = (cluster.sum + value, cluster.n + 1.0);
+    }
+    by_case.into_values().collect()
+}
+
+/// The share of decided verdicts that pass, with the case of each. Trials of one case are not independent: with one trial
+/// for each case the interval is exact, and trials of a single case count as one observation.
+pub fn estimate_pass_rate<'a>(
+    verdicts: impl Iterator<Item = (&'a str, VerdictStatus)>,
+) -> Option<Proportion> {
+    let clusters = cluster_by_case(verdicts.filter_map(|(case, status)| match status {
+        VerdictStatus::Pass => Some((case, 1.0)),
+        VerdictStatus::Fail => Some((case, 0.0)),
+        VerdictStatus::Error | VerdictStatus::Deferred => None,
+    }));
+    let Estimate { mean, interval, .. } = Estimate::of_clusters(&clusters)?;
+    let n_decided: f64 = clusters.iter().map(|cluster| cluster.n).sum();
+    let interval = interval.unwrap_or_else(|| exact_share(mean, 1.0));
+    Some(Proportion { rate: mean, interval, n: n_decided as usize })
+}
+
+pub fn estimate_run_pass_rate(run: &Run) -> Option<Proportion> {
+    let verdicts: Vec<(String, VerdictStatus)> =
+        run.results.iter().map(|result| (result.base().to_owned(), result.verdict.status)).collect();
+    estimate_pass_rate(verdicts.iter().map(|(case, status)| (case.as_str(), *status)))
 }
 
 /// The mean score of a run, and that of each criterion in the order in which they appear.
@@ -150,5 +177,43 @@ mod tests {
         let (score, criteria) = estimate_run_means(&run);
         assert_eq!(score.unwrap().n, 2);
         assert_eq!((criteria[0].0.as_str(), criteria[0].1), ("a", score.unwrap()));
+    }
+
+    fn rate_of(verdicts: &[(&str, usize, usize)]) -> Proportion {
+        let all = verdicts.iter().flat_map(|(case, passed, failed)| {
+            let passes = std::iter::repeat_n((*case, VerdictStatus::Pass), *passed);
+            passes.chain(std::iter::repeat_n((*case, VerdictStatus::Fail), *failed))
+        });
+        estimate_pass_rate(all).unwrap()
+    }
+
+    #[test]
+    fn a_pass_rate_comes_with_its_interval() {
+        let cases = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        let single: Vec<(&str, usize, usize)> = cases
+            .iter()
+            .enumerate()
+            .map(|(at, case)| (*case, usize::from(at < 8), usize::from(8 <= at)))
+            .collect();
+        let Proportion { rate, interval: (low, high), n } = rate_of(&single);
+        // As scipy.stats.binomtest(8, 10).proportion_ci() says.
+        assert!((rate - 0.8).abs() < 1e-9 && (low - 0.4439).abs() < 1e-3 && (high - 0.9748).abs() < 1e-3);
+        assert_eq!(n, 10);
+        let undecided = [("a", VerdictStatus::Error), ("b", VerdictStatus::Deferred)];
+        assert_eq!(estimate_pass_rate(undecided.into_iter()), None);
+    }
+
+    #[test]
+    fn trials_do_not_make_a_pass_rate_certain() {
+        let once = rate_of(&[("a", 1, 0)]);
+        let often = rate_of(&[("a", 1_000, 0)]);
+        assert_eq!((often.rate, often.interval, often.n), (1.0, once.interval, 1_000));
+        assert!((often.interval.0 - 0.025).abs() < 1e-9);
+        let six = ["a", "b", "c", "d", "e", "f"];
+        let all_pass: Vec<(&str, usize, usize)> = six.iter().map(|case| (*case, 4, 0)).collect();
+        assert!((rate_of(&all_pass).interval.0 - 0.5407).abs() < 1e-3, "as 6 of 6");
+        let mixed = rate_of(&[("a", 4, 0), ("b", 4, 0), ("c", 4, 0), ("d", 3, 1), ("e", 0, 4), ("f", 0, 4)]);
+        let (low, high) = mixed.interval;
+        assert!(low < 0.27 && 0.92 < high, "cases differ more than trials: {low} {high}");
     }
 }
