@@ -1571,7 +1571,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create invitation links for annotators without accounts */
+        /**
+         * Create invitation links for annotators without accounts
+         * @description The settings of the task are not changed. With the setting `crowd`, the response also has a link for crowd platforms.
+         */
         post: operations["create_join_link"];
         delete?: never;
         options?: never;
@@ -5036,8 +5039,8 @@ export interface components {
         };
         /** @description Invitation links for annotators */
         TaskLinks: {
-            /** @description Link for crowd platforms, which fill in the id. */
-            crowd_url: string;
+            /** @description Link for crowd platforms, which fill in the id; `null` if the setting `crowd` of the task is off. */
+            crowd_url?: string | null;
             /** @description Link for people, who enter their name. */
             url: string;
         };

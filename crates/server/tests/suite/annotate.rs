@@ -335,6 +335,14 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         let ann =
             Person { place: &place, cookie: join(json!({"token": token, "name": "ann"})).await.cookie() };
         let crowd = json!({"task": task, "crowd": {"key": "PROLIFIC_PID", "id": "5f3c"}});
+        // A link for named people does not open the task to crowd platforms. That is a setting of its own.
+        assert_eq!(links["crowd_url"], Json::Null);
+        assert_eq!(join(crowd.clone()).await.status, StatusCode::UNAUTHORIZED);
+        let path = format!("/tasks/{task}");
+        let opened = owner.ask(Method::PATCH, &path, json!({"settings": {"crowd": true}})).await;
+        assert_eq!(opened.status, StatusCode::OK, "{}", opened.text);
+        let links = owner.post(&format!("/tasks/{task}/links"), json!({})).await;
+        assert!(links["crowd_url"].as_str().unwrap().contains("PROLIFIC_PID"), "{links}");
         let bob = Person { place: &place, cookie: join(crowd.clone()).await.cookie() };
         assert_eq!(join(json!({"task": task, "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
         assert_eq!(join(json!({"token": "jrj_0", "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
