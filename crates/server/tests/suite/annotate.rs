@@ -484,6 +484,52 @@ fn a_change_of_one_setting_keeps_the_others() {
 }
 
 #[test]
+fn known_answers_that_nobody_can_give_are_refused() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 2).await;
+        let path = format!("/tasks/{task}");
+        let before = owner.get(&path).await;
+        let cases = [
+            ("trace_09", json!({"quality": {"correctness": 5}}), "there is no item `trace_09` in the task"),
+            ("trace_00", json!({"tone": 5}), "an answer to `tone`, and there is no such scheme"),
+            ("trace_00", json!({"quality": {"clarity": 5}}), "there is no criterion `clarity`"),
+            ("trace_00", json!({"quality": {"correctness": 77}}), "77 is not on the scale from 1 to 5"),
+            ("trace_00", json!({"quality": {"correctness": "yes"}}), "is not on the scale from 1 to 5"),
+        ];
+        for purpose in ["training", "gold", "attention"] {
+            for (item, answers, why) in &cases {
+                let settings = json!({purpose: [{"item": item, "answers": answers}], "quota": 5});
+                let change = json!({"state": "closed", "settings": settings});
+                let refused = owner.ask(Method::PATCH, &path, change).await;
+                assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+                assert!(refused.text.contains(why), "{}", refused.text);
+            }
+        }
+        assert_eq!(owner.get(&path).await, before, "a refused change changes nothing");
+        // The same holds for a task that is made of a rubric.
+        let source = "criteria: [{name: greets, description: It greets., scale: binary}]";
+        owner.post("/rubrics", json!({"name": "greeting", "source": source})).await;
+        let trace = json!({"id": "t1", "agent": "support", "trace": [
+            {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]});
+        owner.post("/traces", trace).await;
+        let made_of = |item: &str, answer: Json| {
+            let gold = json!([{"item": item, "answers": {"rubric": {"greets": answer}}}]);
+            json!({"name": "greetings", "rubric": "greeting", "traces": ["t1"], "settings": {"gold": gold}})
+        };
+        for (item, answer, why) in
+            [("t2", json!(true), "no item `t2`"), ("t1", json!("yes"), "is not one of false, true")]
+        {
+            let refused = owner.ask(Method::POST, "/tasks", made_of(item, answer)).await;
+            assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+            assert!(refused.text.contains(why), "{}", refused.text);
+        }
+        owner.post("/tasks", made_of("t1", json!(true))).await;
+        assert_eq!(owner.get("/tasks").await["items"].as_array().unwrap().len(), 2);
+    });
+}
+
+#[test]
 fn data_comes_later_items_go_and_bad_files_are_refused() {
     served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
