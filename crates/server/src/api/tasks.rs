@@ -252,9 +252,18 @@ async fn create_task(
     let (project, now) = (caller.project, clock::current_time());
     let settings = new.settings.clone().unwrap_or_default();
     let task = if let Some(config) = &new.config {
+        if new.rubric.is_some() || new.traces.is_some() || new.verify.is_some() || new.settings.is_some() {
+            return Err(ApiError::bad(
+                "a task of a file (`config`) has no `rubric`, `traces`, `verify` or `settings`: the file has its \
+                 settings",
+            ));
+        }
         let mut files = new.files;
         super::redact_files(&app.settings.redactor, &mut files);
-        let annotation = load_task_annotation(config, files)?;
+        let mut annotation = load_task_annotation(config, files)?;
+        if let Some(name) = &new.name {
+            annotation.name = Some(super::validate_name("a task", name)?.to_owned());
+        }
         let by = (&app.settings.region, caller.account());
         from_annotation(&app.store, project, &annotation, None, by, now).await?.0
     } else {

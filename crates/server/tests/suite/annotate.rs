@@ -530,6 +530,22 @@ fn known_answers_that_nobody_can_give_are_refused() {
 }
 
 #[test]
+fn the_name_of_a_request_replaces_the_name_of_its_file() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let files = json!({"config.yaml": CONFIG, "data/traces.jsonl": data(1)});
+        let body = |name: Json| json!({"config": "config.yaml", "files": files, "name": name});
+        assert_eq!(owner.post("/tasks", body(json!("Second study"))).await["name"], "Second study");
+        assert_eq!(owner.post("/tasks", body(Json::Null)).await["name"], "Coding agents");
+        let empty = owner.ask(Method::POST, "/tasks", body(json!(" "))).await;
+        assert_eq!(empty.status, StatusCode::BAD_REQUEST, "{}", empty.text);
+        let ignored = json!({"config": "config.yaml", "files": files, "settings": {"quota": 2}});
+        let ignored = owner.ask(Method::POST, "/tasks", ignored).await;
+        assert_eq!(ignored.status, StatusCode::BAD_REQUEST, "{}", ignored.text);
+    });
+}
+
+#[test]
 fn data_comes_later_items_go_and_bad_files_are_refused() {
     served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
