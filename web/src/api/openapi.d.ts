@@ -501,7 +501,8 @@ export interface paths {
         put?: never;
         /**
          * Join a task by a link, by an id from a platform, or on an open server by a name
-         * @description The same id, or on a server without accounts the same name, is the same person.
+         * @description The same id, or on a server without accounts the same name, is the same person. On a server with accounts, a name
+         *     that is used in the project, also in another task, needs the session cookie of its first join.
          */
         post: operations["join_task"];
         delete?: never;
@@ -3245,7 +3246,7 @@ export interface components {
         /** @description Name or crowd id of the person who joins */
         JoinTask: {
             crowd?: components["schemas"]["CrowdId"] | null;
-            /** @description Name of the annotator, unique in the task. */
+            /** @description Name of the annotator, unique in the project. */
             name?: string | null;
             /** @description Id of the task; on a server with accounts, a link's `token` is needed instead. */
             task?: string | null;

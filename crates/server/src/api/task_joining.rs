@@ -42,7 +42,7 @@ struct JoinTask {
     token: Option<String>,
     /// Id of the task; on a server with accounts, a link's `token` is needed instead.
     task: Option<String>,
-    /// Name of the annotator, unique in the task.
+    /// Name of the annotator, unique in the project.
     #[schema(max_length = 100)]
     name: Option<String>,
     /// Id on a crowd platform, which replaces the name.
@@ -103,7 +103,8 @@ async fn create_join_link(
 
 /// Join a task by a link, by an id from a platform, or on an open server by a name
 ///
-/// The same id, or on a server without accounts the same name, is the same person.
+/// The same id, or on a server without accounts the same name, is the same person. On a server with accounts, a name
+/// that is used in the project, also in another task, needs the session cookie of its first join.
 #[utoipa::path(post, path = "/join/task", tag = "tasks", security(()), request_body = JoinTask, responses(
     (status = 200, body = JoinedTask), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)
@@ -134,8 +135,8 @@ async fn join_task(
         && session_account(&app, &headers).await.ok().map(|stored_account| stored_account.id)
             != Some(account.id)
     {
-        let why =
-            "this name is already used: choose another one, or continue in the browser where you started";
+        let why = "this name is already used in the project: choose another one, or continue in the browser where \
+            you started (over the API, send the cookie of the first join)";
         return Err(ApiError::Conflict(why.to_owned()));
     }
     let answer = Json(JoinedTask {
