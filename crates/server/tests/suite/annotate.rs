@@ -351,6 +351,17 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         let again = ann.ask(Method::POST, "/join/task", as_ann).await;
         assert_eq!(again.status, StatusCode::OK, "{}", again.text);
         let ann = Person { place: &place, cookie: again.cookie() };
+        // A name is a person of the project: in another task, it needs the cookie of the first.
+        let second = made(&owner, 1).await;
+        let links = owner.post(&format!("/tasks/{second}/links"), json!({})).await;
+        let (_, key) = links["url"].as_str().unwrap().split_once("#task=").unwrap();
+        let as_ann = json!({"token": key.split('&').next().unwrap(), "name": "ann"});
+        let taken = join(as_ann.clone()).await;
+        assert_eq!(taken.status, StatusCode::CONFLICT, "{}", taken.text);
+        assert!(taken.text.contains("in the project"), "{}", taken.text);
+        let again = ann.ask(Method::POST, "/join/task", as_ann).await;
+        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        let ann = Person { place: &place, cookie: again.cookie() };
         ann.rates_all(&task, 1).await;
         let work = bob.next(&task).await;
         assert!(!work.to_string().contains("notes beside 1"), "{work}");
@@ -381,6 +392,13 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         assert_eq!(export.text, "", "nothing that they still have to answer");
         let grades = owner.get("/grades?full=true").await;
         assert_eq!(grades["items"], json!([]), "nor as grades: {grades}");
+        // Who decides with a token is the owner of the token.
+        let token = place.token(&owner.cookie, &["write"]).await;
+        let path = format!("/api/v1/items/{item}/decisions/quality/correctness");
+        let body = json!({"rating": {"kind": "scored", "value": 2}});
+        let decided = place.ask(Method::PUT, &path, &[("authorization", &token)], body).await;
+        assert_eq!(decided.status, StatusCode::OK, "{}", decided.text);
+        assert_eq!(decided.json()["by"], "Somebody");
         // The same id is the same person.
         let again = Person { place: &place, cookie: join(crowd).await.cookie() };
         assert_eq!(again.next(&task).await["assignment"], own);
