@@ -2359,6 +2359,8 @@ export interface components {
             secret: string;
         };
         CriterionAgreement: {
+            /** @description The same in words, as `jurist agree` prints it. */
+            conclusion: string;
             /** @description Name of the criterion. */
             criterion: string;
             /** @description 95 % confidence interval of the value; `null` for fewer than ten items. */
@@ -2376,6 +2378,8 @@ export interface components {
             n_pairs: number;
             /** @description Name of the annotation scheme. */
             scheme: string;
+            /** @description What the value and its interval allow to say: `good`, `tentative`, `unclear` (more answers are needed) or `low`. */
+            strength: string;
             /** @description Why there is no value. */
             undefined?: string | null;
             /**
