@@ -4792,7 +4792,7 @@ export interface components {
         ShownKind: "criterion" | "overall" | "weighted_score" | "running_score" | "choice";
         /** @description Annotations of one question */
         ShownQuestion: {
-            /** @description How often each answer was given, where answers have no order. */
+            /** @description How often each answer was given, where answers are labels. */
             counts: components["schemas"]["ShownCount"][];
             /** @description 95 % confidence interval of the mean; items count once, however many people rated them. */
             interval?: [
