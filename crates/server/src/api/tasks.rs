@@ -296,7 +296,10 @@ fn load_task_annotation(
     let problems = crate::job::format_load_errors(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let annotation = suite.annotation.ok_or_else(|| {
-        ApiError::Senseless(format!("`{config}` asks nothing of people: it has no `annotation_schemes`"))
+        ApiError::Senseless(format!(
+            "`{config}` asks nothing of people: it has no `annotation_schemes`; a rubric is asked about stored traces, \
+             with `rubric` and `traces` in place of `config`"
+        ))
     })?;
     let missing = annotation.data_files.iter().find(|data_file| {
         let beside = std::path::Path::new(config).with_file_name(data_file.trim_start_matches("./"));

@@ -206,7 +206,13 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
             "people are asked nothing: list a scheme",
         );
     }
-    let items = fields.need("annotation_schemes").and_then(|node| cx.list(node, "annotation_schemes"));
+    let items = fields.get("annotation_schemes");
+    if items.is_none() {
+        let note = "a rubric of your own is asked about stored traces: `POST /api/v1/traces` sends them to a server, \
+            and `POST /api/v1/tasks` with `rubric` and `traces` makes the task (`jurist docs annotation-api`)";
+        fields.missing_with("annotation_schemes", |diagnostic| diagnostic.note(note));
+    }
+    let items = items.and_then(|node| cx.list(node, "annotation_schemes"));
     let items = items.unwrap_or_default();
     for item in items {
         if let Some(name) = item.get("name")
