@@ -110,7 +110,12 @@ fn find_off_points(text: &str, expected: &Json, points: &[ScalePoint]) -> Option
     let is_possible = points.is_empty()
         || points.iter().any(|point| point.value.to_string() == text)
         || text.parse().is_ok_and(is_number);
-    (!is_possible).then(|| decision_off_scale_message(expected, points))
+    if is_possible {
+        return None;
+    }
+    // Settings hold a number such as 9 as 9.0.
+    let shown = text.parse().ok().filter(|_| expected.is_number());
+    Some(decision_off_scale_message(shown.as_ref().unwrap_or(expected), points))
 }
 
 fn find_unknown_label<'a>(text: &str, labels: impl Iterator<Item = &'a String>) -> Option<String> {
@@ -251,6 +256,7 @@ mod tests {
         let off_scale = "the item `a1` has an answer to `tone` that no annotator can give: \
             77 is not a whole number from 1 to 5";
         assert_eq!(check(&json!({"tone": 77})), Err(off_scale.to_owned()));
+        assert!(check(&json!({"tone": 2.5})).unwrap_err().contains("2.5 is not a whole number"));
         let unknown = "the item `a1` has an answer to `tune`, and there is no such scheme; there are `tone`";
         assert_eq!(check(&json!({"tune": 3})), Err(unknown.to_owned()));
     }
