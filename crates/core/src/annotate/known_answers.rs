@@ -109,12 +109,12 @@ fn find_off_points(text: &str, expected: &Json, points: &[ScalePoint]) -> Option
     let is_number = |number: f64| point_of(points, &Value::Number(number)).is_some();
     let is_possible = points.is_empty()
         || points.iter().any(|point| point.value.to_string() == text)
-        || text.parse().is_ok_and(is_number);
+        || text.parse::<f64>().is_ok_and(is_number);
     if is_possible {
         return None;
     }
     // Settings hold a number such as 9 as 9.0.
-    let shown = text.parse().ok().filter(|_| expected.is_number());
+    let shown = text.parse::<Json>().ok().filter(|_| expected.is_number());
     Some(decision_off_scale_message(shown.as_ref().unwrap_or(expected), points))
 }
 
