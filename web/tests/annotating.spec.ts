@@ -189,6 +189,10 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   });
   await expect(panel).toContainText("Ana");
   await expect(panel).toContainText("5 Superb");
+  // Nothing looks chosen yet; Tab leads to the scale.
+  await expect(panel.getByRole("group", { name: "Your decision", exact: true })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(panel.getByRole("radio").first()).toBeFocused();
   await page.keyboard.press("4");
   await page.keyboard.press("g");
   await page.keyboard.press("w");

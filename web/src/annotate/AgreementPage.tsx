@@ -11,7 +11,7 @@ import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import type { Explanation } from "../ui/Term";
+import { type Explanation, Term } from "../ui/Term";
 import styles from "./AgreementPage.module.css";
 import { words } from "./answers";
 import { ExcludedAnnotators } from "./ExcludedAnnotators";
@@ -107,13 +107,16 @@ const number = (it: number | null | undefined): string =>
 const interval = (it: [number, number] | null | undefined): string =>
   it ? `${number(it[0])} to ${number(it[1])}` : "–";
 
-/** Krippendorff's thresholds for reliable and for tentative conclusions. */
-const [RELIABLE, TENTATIVE] = [0.8, 0.667];
+/** Krippendorff's limits for good agreement and for tentative conclusions, as lines behind the bars. */
+const [GOOD, TENTATIVE] = [0.8, 0.667];
 
-function verdict(it: number | null | undefined): string {
-  if (it == null) return "";
-  return it >= RELIABLE ? "reliable" : it >= TENTATIVE ? "tentative" : "not reliable";
-}
+/** What the server concludes from a value and its interval. */
+const STRENGTHS: Record<string, string> = {
+  good: "good",
+  tentative: "tentative",
+  unclear: "more answers needed",
+  low: "too low",
+};
 
 type Measured = {
   value?: number | null;
@@ -175,13 +178,15 @@ function measured<Row>(
 function CriterionAgreement({ criteria }: { criteria: Agreed[] }) {
   const columns: Column<Agreed>[] = [
     { name: "label", head: "Criterion", cell: (it) => it.label },
-    ...measured("α", ALPHA, criteria, (it) => ({ ...it, tone: verdict(it.value) })),
+    ...measured("α", ALPHA, criteria, (it) => ({ ...it, tone: it.strength })),
     {
       name: "verdict",
       head: "Meaning",
-      about: "Krippendorff’s limits for α: reliable from 0.80 on, tentative from 0.667 on.",
+      about:
+        "Good: the interval does not reach below 0.667, and α is at least 0.80. Tentative: the interval does not reach below 0.667. With a wider interval, more answers are needed.",
       entry: "krippendorffs-alpha",
-      cell: (it) => verdict(it.value),
+      cell: (it) =>
+        it.value == null ? "" : <Term about={it.conclusion}>{STRENGTHS[it.strength] ?? it.strength}</Term>,
       wide: true,
     },
     {
@@ -197,7 +202,7 @@ function CriterionAgreement({ criteria }: { criteria: Agreed[] }) {
   return (
     <AgreementSection
       title="Agreement between annotators"
-      about="Krippendorff’s α: 1 is perfect agreement, 0 is chance level. At least 0.80 is reliable, at least 0.67 allows tentative conclusions."
+      about="Krippendorff’s α: 1 is perfect agreement, 0 is chance level. At least 0.80 is good, at least 0.67 allows tentative conclusions, if the interval does not reach lower."
     >
       <div className={styles.bars}>
         <Table
@@ -221,7 +226,7 @@ function AgreementBar({ value, interval, from, tone = "plain" }: AgreementBarPro
   const [left, right] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
   return (
     <svg className={styles.bar} viewBox={`0 0 100 ${HIGH}`} preserveAspectRatio="none" aria-hidden="true">
-      {[TENTATIVE, RELIABLE].map((it) => (
+      {[TENTATIVE, GOOD].map((it) => (
         <line key={it} data-mark x1={x(it)} x2={x(it)} y1={0} y2={HIGH} />
       ))}
       <rect data-tone={tone} x={left} width={right - left} y={HIGH * 0.25} height={HIGH * 0.5} />
@@ -239,7 +244,7 @@ function AgreementBar({ value, interval, from, tone = "plain" }: AgreementBarPro
 }
 
 function AgreementAxis({ from }: { from: number }) {
-  const ticks = [...(from < 0 ? [from] : []), 0, TENTATIVE, RELIABLE, 1];
+  const ticks = [...(from < 0 ? [from] : []), 0, TENTATIVE, GOOD, 1];
   const isMinor = (it: number) => it !== 0 && it !== 1;
   return (
     <span className={styles.ticks} aria-hidden="true">

@@ -386,9 +386,10 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
   const send = () => {
     if (deciding.rating) sending.mutate({ ...deciding, rating: deciding.rating });
   };
-  // The focus starts at the scale, so that the keyboard works from dispute to dispute.
+  // The focus starts before the scale, so that Tab leads to it from dispute to dispute. On the scale itself, its ring
+  // and the shown level would look like a chosen answer.
   useEffect(() => {
-    panel.current?.querySelector<HTMLElement>(CONTROL)?.focus({ preventScroll: true });
+    panel.current?.querySelector<HTMLElement>(DECISION)?.focus({ preventScroll: true });
   }, []);
   useDecideKeys({ points, change, choose, send, onMove, panel });
   return (
@@ -415,7 +416,13 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
       </ul>
       <div className={styles.form}>
         <h3 id={`${id}-decision`}>Your decision</h3>
-        <div data-decision>
+        <div
+          data-decision
+          className={styles.decision}
+          role="group"
+          aria-labelledby={`${id}-decision`}
+          tabIndex={-1}
+        >
           {several ? (
             <LabelChecks
               labels={several}
@@ -482,6 +489,9 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
     </section>
   );
 }
+
+/** The frame of what is decided with. */
+const DECISION = "[data-decision]";
 
 /** What is decided with: the current point of a scale, a handle, or the first of several labels. */
 const CONTROL = '[data-decision] :is([role="radio"][tabindex="0"], input)';

@@ -102,10 +102,10 @@ function TaskResults({ task }: { task: TaskInFull }) {
 
 type QuestionResultsProps = { of: string; questions: Question[] };
 
-/** Ratings have a mean; answers without an order have counts. */
+/** Ratings have a mean; answers that are labels have counts. Labels with a score have both. */
 function QuestionResults({ of, questions }: QuestionResultsProps) {
   const rated = questions.filter((it) => it.kind !== "choice");
-  const chosen = questions.filter((it) => it.kind === "choice");
+  const chosen = questions.filter((it) => it.kind === "choice" || it.counts.length > 0);
   return (
     <>
       {rated.length > 0 && <RatingTable of={of} questions={rated} />}

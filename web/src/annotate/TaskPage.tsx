@@ -156,7 +156,8 @@ function TaskInvitation({ task }: { task: TaskInFull }) {
     <>
       <p className={styles.soft}>
         Members of this project find the task under Annotate. Other people join with a link, without an
-        account, and see only this task.
+        account, and see only this task. For a crowd platform, first open the task to crowd platforms in its
+        settings.
       </p>
       <Button onClick={() => links.mutate()} disabled={links.isPending || task.state === "closed"}>
         Create link
@@ -171,13 +172,17 @@ function TaskInvitation({ task }: { task: TaskInFull }) {
           <div>
             <CopyButton text={absolute(links.data.url)} />
           </div>
-          <OneTimeSecret
-            secret={absolute(links.data.crowd_url)}
-            about="Link for a crowd platform. The platform appends its participant id."
-          />
-          <div>
-            <CopyButton text={absolute(links.data.crowd_url)} />
-          </div>
+          {links.data.crowd_url && (
+            <>
+              <OneTimeSecret
+                secret={absolute(links.data.crowd_url)}
+                about="Link for a crowd platform. The platform appends its participant id."
+              />
+              <div>
+                <CopyButton text={absolute(links.data.crowd_url)} />
+              </div>
+            </>
+          )}
         </Dialog>
       )}
     </>
@@ -247,6 +252,11 @@ function TaskSettings({ task }: { task: TaskInFull }) {
       settings.min_seconds ? plural(settings.min_seconds, "second") : "a third of the median time",
       "Annotators who are faster get a remark, and the People page marks them.",
     ],
+    [
+      "Open to crowd platforms",
+      yesNo(settings.crowd ?? false),
+      "Whether everyone who knows the address of the task can join with a participant id.",
+    ],
   ];
   return (
     <>
@@ -286,6 +296,7 @@ function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () =
     seconds: settings.min_seconds?.toString() ?? "",
     back: yesNo(settings.back_navigation),
     score: yesNo(settings.shows_score),
+    crowd: yesNo(settings.crowd ?? false),
   });
   const change = useMutation({
     mutationFn: () => {
@@ -296,6 +307,7 @@ function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () =
         min_seconds: optional(entered.seconds),
         back_navigation: entered.back === "yes",
         shows_score: entered.score === "yes",
+        crowd: entered.crowd === "yes",
       };
       return changeTask(project.id, task.id, { settings });
     },
@@ -338,6 +350,12 @@ function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () =
         />
         <Select label="Edit submitted items" options={YES_NO} {...bind("back")} />
         <Select label="Show score to annotators" options={YES_NO} {...bind("score")} />
+        <Select
+          label="Open to crowd platforms"
+          hint="Everyone who knows the address of the task can join with a participant id. The id is not checked."
+          options={YES_NO}
+          {...bind("crowd")}
+        />
       </Form>
     </Dialog>
   );

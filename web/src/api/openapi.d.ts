@@ -501,7 +501,8 @@ export interface paths {
         put?: never;
         /**
          * Join a task by a link, by an id from a platform, or on an open server by a name
-         * @description The same id, or on a server without accounts the same name, is the same person.
+         * @description The same id, or on a server without accounts the same name, is the same person. On a server with accounts, a name
+         *     that is used in the project, also in another task, needs the session cookie of its first join.
          */
         post: operations["join_task"];
         delete?: never;
@@ -1571,7 +1572,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create invitation links for annotators without accounts */
+        /**
+         * Create invitation links for annotators without accounts
+         * @description The settings of the task are not changed. With the setting `crowd`, the response also has a link for crowd platforms.
+         */
         post: operations["create_join_link"];
         delete?: never;
         options?: never;
@@ -2355,6 +2359,8 @@ export interface components {
             secret: string;
         };
         CriterionAgreement: {
+            /** @description The same in words, as `jurist agree` prints it. */
+            conclusion: string;
             /** @description Name of the criterion. */
             criterion: string;
             /** @description 95 % confidence interval of the value; `null` for fewer than ten items. */
@@ -2372,6 +2378,8 @@ export interface components {
             n_pairs: number;
             /** @description Name of the annotation scheme. */
             scheme: string;
+            /** @description What the value and its interval allow to say: `good`, `tentative`, `unclear` (more answers are needed) or `low`. */
+            strength: string;
             /** @description Why there is no value. */
             undefined?: string | null;
             /**
@@ -3242,7 +3250,7 @@ export interface components {
         /** @description Name or crowd id of the person who joins */
         JoinTask: {
             crowd?: components["schemas"]["CrowdId"] | null;
-            /** @description Name of the annotator, unique in the task. */
+            /** @description Name of the annotator, unique in the project. */
             name?: string | null;
             /** @description Id of the task; on a server with accounts, a link's `token` is needed instead. */
             task?: string | null;
@@ -4784,7 +4792,7 @@ export interface components {
         ShownKind: "criterion" | "overall" | "weighted_score" | "running_score" | "choice";
         /** @description Annotations of one question */
         ShownQuestion: {
-            /** @description How often each answer was given, where answers have no order. */
+            /** @description How often each answer was given, where answers are labels. */
             counts: components["schemas"]["ShownCount"][];
             /** @description 95 % confidence interval of the mean; items count once, however many people rated them. */
             interval?: [
@@ -5036,8 +5044,8 @@ export interface components {
         };
         /** @description Invitation links for annotators */
         TaskLinks: {
-            /** @description Link for crowd platforms, which fill in the id. */
-            crowd_url: string;
+            /** @description Link for crowd platforms, which fill in the id; `null` if the setting `crowd` of the task is off. */
+            crowd_url?: string | null;
             /** @description Link for people, who enter their name. */
             url: string;
         };

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
-use jurist_core::stats::agreement::{Agreement, Level, MOST_RATERS, measure_agreement};
+use jurist_core::stats::agreement::{
+    Agreement, AlphaWithoutGrader, Level, MOST_RATERS, conclude_agreement, measure_agreement,
+};
 use jurist_core::stats::basics::CoefficientResult;
 
-use crate::grades::agreement::{LevelName, format_coefficient, format_measure, kappa_for_level};
+use crate::grades::agreement::{LevelName, format_measure, kappa_for_level};
 use crate::grades::candidate_scores::parse_scale_ends;
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
 use crate::grades::{AnalysisOutputArgs, filter_by_criterion, read_with_parts, sort_for_resampling};
@@ -165,64 +167,12 @@ fn show_agreement(
 /// Rows of pairs, and of graders left out, that anybody reads.
 const MOST_ROWS: usize = 30;
 
-/// As many candidates without a single difference say something.
-const MANY: usize = 30;
-
-/// How much higher alpha must be without a grader before the advice names this grader. In a trial with three people, of
-/// whom one was careless, alpha was 0.37, and 0.87 without that person.
-const OUTLIER_DIFFERENCE: f64 = 0.2;
-
-/// A grader without whom the others agree much more.
-struct Outlier<'a> {
-    grader: &'a str,
-    alpha_without: f64,
-}
-
-/// The grader without whom alpha is highest, if the difference is large enough.
-fn find_outlier(agreement: &Agreement, alpha: f64) -> Option<Outlier<'_>> {
-    let without = agreement.without.iter().filter_map(|without| {
-        Some(Outlier { grader: &without.rater, alpha_without: without.krippendorff_alpha.value()? })
-    });
-    without
-        .max_by(|a, b| a.alpha_without.total_cmp(&b.alpha_without))
-        .filter(|outlier| alpha + OUTLIER_DIFFERENCE <= outlier.alpha_without)
-}
-
 /// What the numbers allow to say.
 fn interpret_agreement(it: &Agreement) -> String {
-    let CoefficientResult::Known(alpha) = &it.krippendorff_alpha else {
-        return "Agreement beyond chance is not defined for these grades.".to_owned();
-    };
-    let Some((low, _)) = alpha.interval else {
-        let same = it.percent.value().is_some_and(|value| 1.0 <= value);
-        return if same && MANY <= it.n_items {
-            "All grades are identical.".to_owned()
-        } else {
-            "Too few or too similar candidates for a confidence interval.".to_owned()
-        };
-    };
-    if let Some(outlier) = find_outlier(it, alpha.value) {
-        let name = printable_line(outlier.grader);
-        return format!(
-            "One grader differs from the others: alpha is {} without {name}. Look at the grades of {name} first; for an annotator, the page People of the task shows the pace and missed checks.",
-            format_coefficient(outlier.alpha_without)
-        );
-    }
-    let word = match (alpha.value, low) {
-        (_, low) if 0.8 <= low => "Good agreement; the whole confidence interval is in the range \"good\"",
-        (value, low) if 0.8 <= value && 0.667 <= low => {
-            "Good agreement, but the confidence interval reaches into the range \"tentative\""
-        }
-        (_, low) if 0.667 <= low => "Tentative agreement: enough for tentative conclusions",
-        (value, _) if 0.8 <= value => {
-            "Alpha is in the range \"good\", but its confidence interval reaches below \"tentative\"; grade more candidates"
-        }
-        (value, _) if 0.667 <= value => {
-            "Agreement looks tentative, but the confidence interval reaches lower; grade more candidates"
-        }
-        _ => {
-            "Agreement is too low to rely on means of these grades; review the wording of the criterion first"
-        }
-    };
-    format!("{word}.")
+    let without = it.without.iter().map(|without| AlphaWithoutGrader {
+        grader: printable_line(&without.rater),
+        alpha: without.krippendorff_alpha.value(),
+    });
+    let without: Vec<AlphaWithoutGrader> = without.collect();
+    conclude_agreement(&it.krippendorff_alpha, it.n_items, &without).text
 }

@@ -42,7 +42,7 @@ pub fn format_measure(measure: &CoefficientResult) -> String {
 }
 
 /// A number with three decimal places; a zero has no sign.
-pub fn format_coefficient(number: f64) -> String {
+fn format_coefficient(number: f64) -> String {
     let text = format!("{number:.3}");
     if text == "-0.000" { "0.000".to_owned() } else { text }
 }

@@ -103,7 +103,7 @@ fn parse_chosen_labels(value: &Json, labels: &[String]) -> Result<Vec<String>, B
 }
 
 /// Says which answers there are; of numbers the ends only.
-fn decision_off_scale_message(value: &Json, points: &[super::ScalePoint]) -> String {
+pub(super) fn decision_off_scale_message(value: &Json, points: &[super::ScalePoint]) -> String {
     let are_numbers = points.iter().all(|point| matches!(point.value, Value::Number(_)));
     match (points.first(), points.last()) {
         (Some(first), Some(last)) if are_numbers => {

@@ -11,6 +11,7 @@ mod dispute;
 mod export;
 mod grades;
 mod item;
+mod known_answers;
 mod results;
 mod settings;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use grades::{
     build_human_grades, build_person_grade, build_plain_grades, plain_question_kind, rating_unit,
 };
 pub use item::{RowLayout, ShownField, build_item, collect_judge_context, item_of_trace, with_steps};
+pub use known_answers::find_impossible_answer;
 pub use results::{
     QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, compute_task_results,
 };

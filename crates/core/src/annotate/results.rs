@@ -63,7 +63,7 @@ pub struct QuestionResult {
     pub n_not_applicable: usize,
     /// Annotators who could not tell.
     pub n_abstained: usize,
-    /// How often each answer was given, where answers have no order.
+    /// How often each answer was given, where answers are labels.
     pub counts: BTreeMap<String, usize>,
 }
 
@@ -202,9 +202,13 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulato
             Rating::Abstained => gathered.result.n_abstained += 1,
             Rating::Scored { value } => {
                 gathered.result.n_scored += 1;
-                match scale.and_then(|scale| answer_position(value, &it.rating, &it.points, scale)) {
-                    Some(unit) => gathered.positions.push(&build_score_entry(answer, unit)),
-                    None => *gathered.result.counts.entry(value.to_string()).or_default() += 1,
+                let unit = scale.and_then(|scale| answer_position(value, &it.rating, &it.points, scale));
+                if let Some(unit) = unit {
+                    gathered.positions.push(&build_score_entry(answer, unit));
+                }
+                // Labels with a score have a mean, which does not say how often each was chosen.
+                if unit.is_none() || matches!(value, Value::Text(_)) {
+                    *gathered.result.counts.entry(value.to_string()).or_default() += 1;
                 }
             }
         }
@@ -303,5 +307,51 @@ fn answer_position(
     match value {
         Value::Number(number) => Some((number - low) / (high - low)),
         Value::Bool(_) | Value::Text(_) => rating_unit(points, rating),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotate::Rated;
+
+    #[test]
+    fn labels_with_a_score_have_a_mean_and_counts() {
+        let points = [("stilted", 0.0), ("chatty", 0.5), ("plain", 1.0)].map(|(label, unit)| ScalePoint {
+            value: Value::Text(label.to_owned()),
+            label: None,
+            text: None,
+            unit: Some(unit),
+        });
+        let criterion = Criterion {
+            name: "style".to_owned(),
+            label: "Style".to_owned(),
+            description: None,
+            weight: 1.0,
+            points: points.to_vec(),
+            may_skip: false,
+        };
+        let kind =
+            SchemeKind::Rubric { criteria: vec![criterion], overall: None, notes: None, shows_score: false };
+        let schemes =
+            [Scheme { name: "rubric".to_owned(), description: None, required: true, shown_when: None, kind }];
+        let drafts = ["plain", "chatty", "plain"].map(|label| {
+            let rated = Rated::of(Value::Text(label.to_owned()));
+            let criteria = BTreeMap::from([("style".to_owned(), rated)]);
+            Draft::from([("rubric".to_owned(), Answer::Rubric { criteria, overall: None, notes: None })])
+        });
+        let fields = MetadataFields::new();
+        let submitted = drafts.iter().zip(["ana", "ben", "cleo"]).map(|(draft, annotator)| SubmittedAnswer {
+            candidate: "a1",
+            annotator,
+            schemes: &schemes,
+            draft,
+            fields: &fields,
+        });
+        let results = compute_task_results(&submitted.collect::<Vec<_>>(), None);
+        let style = &results.questions[0];
+        assert_eq!((style.kind, style.n_scored), (QuestionKind::Criterion, 3));
+        assert!(style.mean.is_some_and(|mean| (mean - 2.5 / 3.0).abs() < 1e-9), "{style:?}");
+        assert_eq!(style.counts, BTreeMap::from([("chatty".to_owned(), 1), ("plain".to_owned(), 2)]));
     }
 }

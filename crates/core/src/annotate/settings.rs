@@ -148,6 +148,11 @@ impl AnnotationSettings {
         }
     }
 
+    /// Known answers of training, gold and attention items.
+    pub fn answer_keys(&self) -> impl Iterator<Item = &ItemAnswerKey> {
+        self.training.iter().chain(&self.gold).chain(&self.attention)
+    }
+
     pub fn check(&self) -> Result<(), BadSettings> {
         let bad = |why: &str| Err(BadSettings(why.to_owned()));
         if self.overlap.is_some_and(|overlap| !(0.0..=1.0).contains(&overlap)) {
@@ -168,8 +173,8 @@ impl AnnotationSettings {
         if !self.blind {
             return bad("`blind` is always true: annotators who see other answers are influenced by them");
         }
-        let checks = || self.training.iter().chain(&self.gold).chain(&self.attention);
-        let mut items: Vec<&str> = checks().map(|item_answer_key| item_answer_key.item.as_str()).collect();
+        let mut items: Vec<&str> =
+            self.answer_keys().map(|item_answer_key| item_answer_key.item.as_str()).collect();
         items.sort_unstable();
         if let Some(pair) = items.windows(2).find(|item| item[0] == item[1]) {
             return Err(BadSettings(format!(
@@ -177,10 +182,10 @@ impl AnnotationSettings {
                 pair[0]
             )));
         }
-        if let Some(it) = checks().find(|item_answer_key| item_answer_key.answers.is_empty()) {
+        if let Some(it) = self.answer_keys().find(|item_answer_key| item_answer_key.answers.is_empty()) {
             return Err(BadSettings(format!("the item `{}` has no reference answers", it.item)));
         }
-        if checks().any(|item_answer_key| {
+        if self.answer_keys().any(|item_answer_key| {
             item_answer_key.tolerance.is_some_and(|tolerance| !tolerance.is_finite() || tolerance < 0.0)
         }) {
             return bad("`tolerance` is 0 or more, in points of the scale");

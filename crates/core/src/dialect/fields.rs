@@ -125,6 +125,11 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn missing(&self, key: &'static str) {
+        self.missing_with(key, |diagnostic| diagnostic);
+    }
+
+    /// Reports that a key is missing, with more to say about it.
+    pub(super) fn missing_with(&self, key: &'static str, explain: impl FnOnce(Diagnostic) -> Diagnostic) {
         let value = self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value);
         let is_empty = |node: &SourceNode| node.is_null() || node.text() == Some("");
         let (span, message) = match value {
@@ -135,7 +140,7 @@ impl<'a> MappingReader<'a> {
             // A value that could not be read has been reported as such.
             Some(_) => return,
         };
-        self.lacks(&[key], Diagnostic::error(Code::MissingKey, span, message));
+        self.lacks(&[key], explain(Diagnostic::error(Code::MissingKey, span, message)));
     }
 
     /// Reports that all of `keys` are missing, unless one of them is there in a misspelling.
@@ -339,11 +344,14 @@ impl<'a> MappingReader<'a> {
         // A second key of the same name would be the next error.
         let absent: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
         for entry in &unknown {
-            self.cx.report(
+            let diagnostic =
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
                     .label(format!("not a key of {}", with_article(self.what)))
-                    .offer(closest_known_key(&entry.key, &absent), &unique(&known), "known keys"),
-            );
+                    .offer(closest_known_key(&entry.key, &absent), &unique(&known), "known keys");
+            self.cx.report(match find_home_of_key(self.what, &entry.key) {
+                Some(home) => diagnostic.help(home),
+                None => diagnostic,
+            });
         }
         // Nothing behind a colon is a slip, not a way to say "the default".
         let names = self.names.take();
@@ -365,6 +373,13 @@ impl<'a> MappingReader<'a> {
         #[cfg(test)]
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
     }
+}
+
+/// Where a key belongs that is unknown in `what`.
+fn find_home_of_key(what: &str, written: &str) -> Option<&'static str> {
+    (what == "rubric" && written == "judge").then_some(
+        "`judge` is a key of a suite (with the rubric under `rubrics`), of an eval, and of `.jurist/config.yaml`",
+    )
 }
 
 /// Words that other tools use for a key.

@@ -630,3 +630,24 @@ fn a_key_that_is_set_is_not_suggested() {
     assert_eq!(helps_about_keys("agent: desk\nrubirc: It is polite."), [meant("rubric")]);
     assert_eq!(helps_about_keys("agent: desk\nagant: desk"), [None]);
 }
+
+#[test]
+fn a_key_that_belongs_elsewhere_says_where() {
+    let alone = "judge: {calibrations: [tone.json]}\ncriteria: [{name: kind, description: It is kind.}]";
+    let home = "`judge` is a key of a suite (with the rubric under `rubrics`), of an eval, and of `.jurist/config.yaml`";
+    assert_eq!(helps_about_keys(alone), [Some(home.to_owned())]);
+}
+
+#[test]
+fn an_annotation_without_schemes_says_how_a_rubric_is_asked() {
+    let loaded = load_text(
+        "rubrics: {r: {criteria: [{name: kind, description: It is kind.}]}}\nannotation: {data_files: []}",
+    );
+    let missing = loaded.diagnostics.iter().find(|diagnostic| diagnostic.code == Code::MissingKey).unwrap();
+    assert_eq!(missing.message, "an annotation needs `annotation_schemes`");
+    assert!(
+        missing.notes[0].contains("`POST /api/v1/tasks` with `rubric` and `traces`"),
+        "{:?}",
+        missing.notes
+    );
+}

@@ -46,7 +46,7 @@ pub async fn rate(store: &Store, project: ProjectId, coded: &[Seen], now: Time) 
     let made = Time::from_micros(now.micros() - 5 * DAY);
     let settings = AnnotationSettings { annotators_per_item: Some(3), ..AnnotationSettings::default() };
     let name = "Changes of a coding agent (invented)";
-    let task = from_rubric(store, project, name, &version, &settings, made).await.unwrap();
+    let task = from_rubric(store, project, name, &version, Vec::new(), &settings, made).await.unwrap().0;
     let item = |seen: &Seen| NewItem {
         candidate: seen.id.to_string(),
         body: json!(ItemSubject::Trace { id: seen.id.to_string(), claims: Vec::new() }),

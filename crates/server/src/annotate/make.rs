@@ -104,13 +104,15 @@ pub async fn from_rubric(
     project: ProjectId,
     name: &str,
     version: &RubricVersion,
+    subjects: Vec<(String, ItemSubject)>,
     settings: &AnnotationSettings,
     now: Time,
-) -> Result<Task, TaskError> {
+) -> Result<(Task, Added), TaskError> {
     settings.check()?;
     let rubric = parse_stored_rubric(version)?;
     let scheme = schemes_of_rubric(&rubric, "rubric", settings.shows_score)
         .ok_or_else(|| TaskError::Nothing("the rubric has no criterion that people can grade".to_owned()))?;
+    check_first_answer_keys(settings, std::slice::from_ref(&scheme), &subjects)?;
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
     let asked = TaskDefinition {
         description: rubric.description.clone(),
@@ -120,7 +122,8 @@ pub async fn from_rubric(
     };
     let task = add_task(store, project, name, settings, &asked, None, now).await?;
     put_asked(store, project, task.id, &asked, now).await?;
-    Ok(store.task(project, task.id).await?)
+    let added = add_subjects(store, project, &task, subjects, now).await?;
+    Ok((store.task(project, task.id).await?, added))
 }
 
 /// Creates a task in which annotators confirm or correct the answers of judges.
@@ -140,6 +143,7 @@ pub async fn verification(
     let kind = SchemeKind::Verify { claims: Vec::new() };
     let scheme =
         Scheme { name: "verify".to_owned(), description: None, required: true, shown_when: None, kind };
+    check_first_answer_keys(settings, std::slice::from_ref(&scheme), &subjects)?;
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
     let asked = TaskDefinition {
         description: Some("Confirm what the judge answered, or enter the correct answer.".to_owned()),
@@ -285,15 +289,13 @@ pub async fn named_traces(
     }
 }
 
-/// Traces of the store, the newest first.
-pub async fn add_traces(
+/// Traces of the store as what items are about, the newest first.
+pub async fn find_traces(
     store: &Store,
     project: ProjectId,
-    task: &Task,
     filter: &TraceListFilter,
     limit: Option<usize>,
-    now: Time,
-) -> Result<Added, TaskError> {
+) -> Result<Vec<(String, ItemSubject)>, StoreError> {
     let (mut subjects, mut after) = (Vec::new(), None);
     let limit = limit.unwrap_or(MOST);
     loop {
@@ -310,7 +312,7 @@ pub async fn add_traces(
         }
     }
     subjects.truncate(limit);
-    add_subjects(store, project, task, subjects, now).await
+    Ok(subjects)
 }
 
 /// Adds items; items whose names exist already are not changed.
@@ -342,6 +344,43 @@ pub async fn add_subjects(
         added.n_there += items.len() - n_new;
     }
     Ok(added)
+}
+
+/// Fails if a new task has known answers about items that it does not have, or answers that no annotator can give.
+fn check_first_answer_keys(
+    settings: &AnnotationSettings,
+    schemes: &[Scheme],
+    subjects: &[(String, ItemSubject)],
+) -> Result<(), BadSettings> {
+    let candidates: BTreeSet<&str> = subjects.iter().map(|(candidate, _)| candidate.as_str()).collect();
+    for key in settings.answer_keys() {
+        if !candidates.contains(key.item.as_str()) {
+            return Err(unknown_item_error(&key.item));
+        }
+        key.check(schemes)?;
+    }
+    Ok(())
+}
+
+/// Fails if a task has known answers about items that it does not have, or answers that no annotator can give.
+pub async fn check_answer_keys(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    settings: &AnnotationSettings,
+) -> Result<(), TaskError> {
+    let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
+    for key in settings.answer_keys() {
+        let item = store.item_of(project, task.id, &key.item).await?;
+        let item = item.ok_or_else(|| unknown_item_error(&key.item))?;
+        let (_, schemes) = asked.about(store, project, &item, None).await?;
+        key.check(&schemes)?;
+    }
+    Ok(())
+}
+
+fn unknown_item_error(candidate: &str) -> BadSettings {
+    BadSettings(format!("there is no item `{candidate}` in the task, and it has a known answer"))
 }
 
 /// Changes the settings, and updates the number of wanted answers of the items.

@@ -15,8 +15,8 @@ pub use annotator_summary::{
 pub use export::{AnnotationFormat, export_annotations};
 pub use finish::complete_annotation;
 pub use make::{
-    Added, LINK_DAYS, TaskError, add_rows, add_subjects, add_traces, collect_run_claims,
-    collect_trace_claims, from_annotation, from_rubric, named_traces, parse_stored_rubric,
+    Added, LINK_DAYS, TaskError, add_rows, add_subjects, check_answer_keys, collect_run_claims,
+    collect_trace_claims, find_traces, from_annotation, from_rubric, named_traces, parse_stored_rubric,
     set_excluded_annotators, task_link, update_task_settings, verification,
 };
 pub use output::{Output, Outputs};

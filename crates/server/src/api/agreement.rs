@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::State;
 use jurist_core::annotate::{ExcludedAnnotator, Rating, ScalePoint};
 use jurist_core::grade::{GraderKind, Outcome, Value};
-use jurist_core::stats::agreement::{Level, Ratings, align, summarise_agreement};
+use jurist_core::stats::agreement::{
+    AlphaWithoutGrader, Level, Ratings, align, conclude_agreement, summarise_agreement,
+};
 use jurist_core::stats::basics::CoefficientResult;
 use jurist_store::annotate::Task;
 use jurist_store::{AccountId, ItemId, ProjectId, clock};
@@ -127,6 +129,10 @@ struct CriterionAgreement {
     interval: Option<(f64, f64)>,
     /// Why there is no value.
     undefined: Option<String>,
+    /// What the value and its interval allow to say: `good`, `tentative`, `unclear` (more answers are needed) or `low`.
+    strength: &'static str,
+    /// The same in words, as `jurist agree` prints it.
+    conclusion: String,
     /// Number of items that at least two annotators answered.
     n_items: usize,
     /// Number of pairs of annotators who answered common items.
@@ -428,6 +434,10 @@ fn compute_task_agreement(
             CoefficientResult::Known(_) => None,
         };
         let alpha = &found.krippendorff_alpha;
+        let without = found.without.iter();
+        let without =
+            without.map(|(name, alpha)| AlphaWithoutGrader { grader: name.clone(), alpha: alpha.value() });
+        let conclusion = conclude_agreement(alpha, found.n_items, &without.collect::<Vec<_>>());
         told.criteria.push(CriterionAgreement {
             scheme: (*scheme).to_owned(),
             criterion: (*criterion).to_owned(),
@@ -436,6 +446,8 @@ fn compute_task_agreement(
             value: alpha.value(),
             interval: alpha.interval(),
             undefined: undefined(alpha),
+            strength: conclusion.strength.as_str(),
+            conclusion: conclusion.text,
             n_items: found.n_items,
             n_pairs: found.pairs.len(),
         });

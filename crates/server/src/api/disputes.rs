@@ -409,7 +409,7 @@ async fn decide_dispute(
         scheme: scheme.clone(),
         criterion: criterion.clone(),
         body,
-        author: caller.person,
+        author: caller.responsible_person(),
     };
     let label = match (&rating, asked.rubrics.get(&scheme)) {
         (Rating::Scored { value }, Some(graded)) => Some(NewLabel {
@@ -419,7 +419,7 @@ async fn decide_dispute(
             value: value.clone(),
             unit: rating_unit(&points, &rating),
             origin: "adjudicated".to_owned(),
-            author: caller.person,
+            author: caller.responsible_person(),
         }),
         _ => None,
     };

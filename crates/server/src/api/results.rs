@@ -74,7 +74,7 @@ struct ShownQuestion {
     n_not_applicable: usize,
     /// Number of annotators who could not tell. They are not part of the mean.
     n_abstained: usize,
-    /// How often each answer was given, where answers have no order.
+    /// How often each answer was given, where answers are labels.
     counts: Vec<ShownCount>,
 }
 

@@ -92,7 +92,7 @@ async fn list_run_labels(
     let after = super::parse_page_cursor(which.after.as_deref())?;
     app.store.run_progress(caller.project, id).await?;
     let page = app.store.run_labels(caller.project, id, after.as_ref(), limit).await?;
-    let author = label_author(&caller);
+    let author = caller.responsible_person();
     let items = page.items.into_iter().map(|label| RunLabelView::new(label, author)).collect();
     Ok(Json(RunLabelPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
@@ -115,7 +115,7 @@ async fn put_run_label(
 ) -> Result<(), ApiError> {
     caller.needs(AccessScope::Write)?;
     let id: RunId = id.parse()?;
-    let (project, author) = (caller.project, label_author(&caller));
+    let (project, author) = (caller.project, caller.responsible_person());
     app.store.run_progress(project, id).await?;
     let RunLabelEntry { place, is_passed, comment } = entry;
     if MAX_COMMENT < comment.chars().count() {
@@ -133,11 +133,6 @@ async fn put_run_label(
     }
     let facts = json!({ "place": place, "is_passed": is_passed });
     record_audit_entry(&app, &caller, "run.label", &id, facts).await
-}
-
-/// The person who labels; absent on a server without accounts.
-fn label_author(caller: &Principal) -> Option<AccountId> {
-    caller.person.or(caller.owner)
 }
 
 impl RunLabelView {

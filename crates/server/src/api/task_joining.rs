@@ -3,12 +3,10 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use jurist_core::annotate::AnnotationSettings;
 use jurist_store::accounts::{NewAccount, ProjectRole, StoredAccount};
 use jurist_store::annotate::Task;
 use jurist_store::{ProjectId, TaskId, clock};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -32,8 +30,8 @@ pub fn build_task_join_routes() -> OpenApiRouter<App> {
 struct TaskLinks {
     /// Link for people, who enter their name.
     url: String,
-    /// Link for crowd platforms, which fill in the id.
-    crowd_url: String,
+    /// Link for crowd platforms, which fill in the id; `null` if the setting `crowd` of the task is off.
+    crowd_url: Option<String>,
 }
 
 /// Name or crowd id of the person who joins
@@ -44,7 +42,7 @@ struct JoinTask {
     token: Option<String>,
     /// Id of the task; on a server with accounts, a link's `token` is needed instead.
     task: Option<String>,
-    /// Name of the annotator, unique in the task.
+    /// Name of the annotator, unique in the project.
     #[schema(max_length = 100)]
     name: Option<String>,
     /// Id on a crowd platform, which replaces the name.
@@ -76,6 +74,8 @@ struct JoinedTask {
 }
 
 /// Create invitation links for annotators without accounts
+///
+/// The settings of the task are not changed. With the setting `crowd`, the response also has a link for crowd platforms.
 #[utoipa::path(post, path = "/tasks/{task}/links", tag = "tasks",
     params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = TaskLinks), (status = 403, body = Problem), (status = 404, body = Problem)
@@ -89,21 +89,22 @@ async fn create_join_link(
     caller.needs(AccessScope::Write)?;
     let (project, now) = (caller.project, clock::current_time());
     let task = app.store.task(project, id.parse()?).await?;
-    let settings = AnnotationSettings { crowd: true, ..parse_task_settings(&task) };
-    app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
     let fragment = task_link(&app.store, project, &task, caller.owner, now).await?;
     record_audit_entry(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
     let host = headers.get(header::HOST).and_then(|header| header.to_str().ok()).unwrap_or("localhost");
     let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
     Ok(Json(TaskLinks {
         url: format!("{address}/join#{fragment}"),
-        crowd_url: format!("{address}/annotate/{}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}", task.id),
+        crowd_url: parse_task_settings(&task)
+            .crowd
+            .then(|| format!("{address}/annotate/{}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}", task.id)),
     }))
 }
 
 /// Join a task by a link, by an id from a platform, or on an open server by a name
 ///
-/// The same id, or on a server without accounts the same name, is the same person.
+/// The same id, or on a server without accounts the same name, is the same person. On a server with accounts, a name
+/// that is used in the project, also in another task, needs the session cookie of its first join.
 #[utoipa::path(post, path = "/join/task", tag = "tasks", security(()), request_body = JoinTask, responses(
     (status = 200, body = JoinedTask), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)
@@ -134,8 +135,8 @@ async fn join_task(
         && session_account(&app, &headers).await.ok().map(|stored_account| stored_account.id)
             != Some(account.id)
     {
-        let why =
-            "this name is already used: choose another one, or continue in the browser where you started";
+        let why = "this name is already used in the project: choose another one, or continue in the browser where \
+            you started (over the API, send the cookie of the first join)";
         return Err(ApiError::Conflict(why.to_owned()));
     }
     let answer = Json(JoinedTask {

@@ -24,9 +24,10 @@ use super::path_parameters::{ITEM_ID, TASK_ID};
 use super::traces::TraceListQuery;
 use super::{Json, Path, Query};
 use crate::annotate::{
-    Added, AnnotationFormat, ItemSubject, TaskDefinition, TaskError, add_rows, add_subjects, add_traces,
-    collect_trace_claims, export_annotations, from_annotation, from_rubric, hidden, load_shown_progress,
-    merge_task_settings, named_traces, parse_task_settings, update_task_settings, verification,
+    Added, AnnotationFormat, ItemSubject, TaskDefinition, add_rows, add_subjects, check_answer_keys,
+    collect_trace_claims, export_annotations, find_traces, from_annotation, from_rubric, hidden,
+    load_shown_progress, merge_task_settings, named_traces, parse_task_settings, update_task_settings,
+    verification,
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -251,9 +252,18 @@ async fn create_task(
     let (project, now) = (caller.project, clock::current_time());
     let settings = new.settings.clone().unwrap_or_default();
     let task = if let Some(config) = &new.config {
+        if new.rubric.is_some() || new.traces.is_some() || new.verify.is_some() || new.settings.is_some() {
+            return Err(ApiError::bad(
+                "a task of a file (`config`) has no `rubric`, `traces`, `verify` or `settings`: the file has its \
+                 settings",
+            ));
+        }
         let mut files = new.files;
         super::redact_files(&app.settings.redactor, &mut files);
-        let annotation = load_task_annotation(config, files)?;
+        let mut annotation = load_task_annotation(config, files)?;
+        if let Some(name) = &new.name {
+            annotation.name = Some(super::validate_name("a task", name)?.to_owned());
+        }
         let by = (&app.settings.region, caller.account());
         from_annotation(&app.store, project, &annotation, None, by, now).await?.0
     } else {
@@ -261,10 +271,8 @@ async fn create_task(
         match (&new.rubric, &new.verify) {
             (Some(rubric), None) => {
                 let version = version_of(&app, project, rubric).await?;
-                let which = TaskTraceSelection::read(&app, project, new.traces.as_ref()).await?;
-                let task = from_rubric(&app.store, project, name, &version, &settings, now).await?;
-                which.add(&app, project, &task).await?;
-                task
+                let subjects = load_chosen_traces(&app, project, new.traces.as_ref()).await?;
+                from_rubric(&app.store, project, name, &version, subjects, &settings, now).await?.0
             }
             (None, Some(of)) => {
                 let (version, subjects) = load_judged_subjects(&app, project, of).await?;
@@ -288,7 +296,10 @@ fn load_task_annotation(
     let problems = crate::job::format_load_errors(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let annotation = suite.annotation.ok_or_else(|| {
-        ApiError::Senseless(format!("`{config}` asks nothing of people: it has no `annotation_schemes`"))
+        ApiError::Senseless(format!(
+            "`{config}` asks nothing of people: it has no `annotation_schemes`; a rubric is asked about stored traces, \
+             with `rubric` and `traces` in place of `config`"
+        ))
     })?;
     let missing = annotation.data_files.iter().find(|data_file| {
         let beside = std::path::Path::new(config).with_file_name(data_file.trim_start_matches("./"));
@@ -301,31 +312,19 @@ fn load_task_annotation(
     }
 }
 
-/// Traces that are known to be there, or what finds them.
-enum TaskTraceSelection {
-    Named(Vec<(String, ItemSubject)>),
-    Found(TraceListFilter, Option<usize>),
-}
-
-impl TaskTraceSelection {
-    /// What is wrong with them is said before anything is made.
-    async fn read(app: &App, project: ProjectId, told: Option<&TaskTraces>) -> Result<Self, ApiError> {
-        Ok(match told {
-            None => Self::Found(TraceListFilter::default(), None),
-            Some(TaskTraces::Which(which)) => {
-                let which: TraceListQuery = serde_json::from_value(json!(which)).map_err(ApiError::bad)?;
-                Self::Found(which.filter()?, which.limit)
-            }
-            Some(TaskTraces::Named(ids)) => Self::Named(named_traces(&app.store, project, ids).await?),
-        })
-    }
-
-    async fn add(self, app: &App, project: ProjectId, task: &Task) -> Result<Added, TaskError> {
-        let now = clock::current_time();
-        match self {
-            Self::Named(subjects) => add_subjects(&app.store, project, task, subjects, now).await,
-            Self::Found(filter, limit) => add_traces(&app.store, project, task, &filter, limit, now).await,
+/// Stored traces as what items are about; all traces if none are named.
+async fn load_chosen_traces(
+    app: &App,
+    project: ProjectId,
+    chosen: Option<&TaskTraces>,
+) -> Result<Vec<(String, ItemSubject)>, ApiError> {
+    match chosen {
+        None => Ok(find_traces(&app.store, project, &TraceListFilter::default(), None).await?),
+        Some(TaskTraces::Which(which)) => {
+            let which: TraceListQuery = serde_json::from_value(json!(which)).map_err(ApiError::bad)?;
+            Ok(find_traces(&app.store, project, &which.filter()?, which.limit).await?)
         }
+        Some(TaskTraces::Named(ids)) => Ok(named_traces(&app.store, project, ids).await?),
     }
 }
 
@@ -409,13 +408,17 @@ async fn update_task(
     caller.needs(AccessScope::Write)?;
     let (project, now) = (caller.project, clock::current_time());
     let task = app.store.task(project, id.parse()?).await?;
-    if let Some(state) = &change.state {
-        let state: TaskState = state.parse().map_err(ApiError::Bad)?;
-        app.store.set_task_state(project, task.id, state, now).await?;
-    }
+    // A request that is refused changes nothing.
+    let state = change.state.as_deref().map(str::parse::<TaskState>).transpose().map_err(ApiError::Bad)?;
     if let Some(changes) = &change.settings {
         let settings = merge_task_settings(&task, changes).map_err(ApiError::bad)?;
+        if ["training", "gold", "attention"].iter().any(|key| changes.contains_key(*key)) {
+            check_answer_keys(&app.store, project, &task, &settings).await?;
+        }
         update_task_settings(&app.store, project, &task, &task.name, &settings, now).await?;
+    }
+    if let Some(state) = state {
+        app.store.set_task_state(project, task.id, state, now).await?;
     }
     record_audit_entry(
         &app,
@@ -458,7 +461,8 @@ async fn add_items(
             add_rows(&app.store, project, &task, &asked.shape, rows, now).await?
         }
         (None, Some(which)) => {
-            TaskTraceSelection::read(&app, project, Some(which)).await?.add(&app, project, &task).await?
+            let subjects = load_chosen_traces(&app, project, Some(which)).await?;
+            add_subjects(&app.store, project, &task, subjects, now).await?
         }
         _ => return Err(ApiError::bad("send `rows` or `traces`")),
     };

@@ -79,6 +79,12 @@ impl Principal {
         }
     }
 
+    /// The person in whose name something is decided or labelled: of a token, its owner. Absent on a server without
+    /// accounts if the browser has joined no task.
+    pub fn responsible_person(&self) -> Option<AccountId> {
+        self.person.or(self.owner)
+    }
+
     pub fn account(&self) -> Option<AccountId> {
         if let Who::Account(id) = self.who { Some(id) } else { None }
     }

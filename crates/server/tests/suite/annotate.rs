@@ -234,7 +234,11 @@ fn all_ones_against_all_fives_fill_the_queue_and_decisions_become_labels() {
         assert_eq!(answers["answers"].as_array().unwrap().len(), 2);
         assert_eq!(answers["decisions"][0]["why"], "it works");
         let agreement = owner.get(&format!("/tasks/{task}/agreement")).await;
-        assert!(agreement["criteria"][0]["value"].as_f64().unwrap() < 0.0, "{agreement}");
+        let first = &agreement["criteria"][0];
+        assert!(first["value"].as_f64().unwrap() < 0.0, "{agreement}");
+        // Three items have no interval, so the value alone decides nothing.
+        let conclusion = "Too few or too similar candidates for a confidence interval.";
+        assert_eq!((&first["strength"], &first["conclusion"]), (&json!("unclear"), &json!(conclusion)));
         let people = owner.get(&format!("/tasks/{task}/people")).await;
         assert_eq!(people["items"][0]["n_done"], 3);
         let project = place.app.default_project;
@@ -335,11 +339,30 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         let ann =
             Person { place: &place, cookie: join(json!({"token": token, "name": "ann"})).await.cookie() };
         let crowd = json!({"task": task, "crowd": {"key": "PROLIFIC_PID", "id": "5f3c"}});
+        // A link for named people does not open the task to crowd platforms. That is a setting of its own.
+        assert_eq!(links["crowd_url"], Json::Null);
+        assert_eq!(join(crowd.clone()).await.status, StatusCode::UNAUTHORIZED);
+        let path = format!("/tasks/{task}");
+        let opened = owner.ask(Method::PATCH, &path, json!({"settings": {"crowd": true}})).await;
+        assert_eq!(opened.status, StatusCode::OK, "{}", opened.text);
+        let links = owner.post(&format!("/tasks/{task}/links"), json!({})).await;
+        assert!(links["crowd_url"].as_str().unwrap().contains("PROLIFIC_PID"), "{links}");
         let bob = Person { place: &place, cookie: join(crowd.clone()).await.cookie() };
         assert_eq!(join(json!({"task": task, "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
         assert_eq!(join(json!({"token": "jrj_0", "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
         let as_ann = json!({"token": token, "name": "Ann"});
         assert_eq!(join(as_ann.clone()).await.status, StatusCode::CONFLICT, "a name is no proof");
+        let again = ann.ask(Method::POST, "/join/task", as_ann).await;
+        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        let ann = Person { place: &place, cookie: again.cookie() };
+        // A name is a person of the project: in another task, it needs the cookie of the first.
+        let second = made(&owner, 1).await;
+        let links = owner.post(&format!("/tasks/{second}/links"), json!({})).await;
+        let (_, key) = links["url"].as_str().unwrap().split_once("#task=").unwrap();
+        let as_ann = json!({"token": key.split('&').next().unwrap(), "name": "ann"});
+        let taken = join(as_ann.clone()).await;
+        assert_eq!(taken.status, StatusCode::CONFLICT, "{}", taken.text);
+        assert!(taken.text.contains("in the project"), "{}", taken.text);
         let again = ann.ask(Method::POST, "/join/task", as_ann).await;
         assert_eq!(again.status, StatusCode::OK, "{}", again.text);
         let ann = Person { place: &place, cookie: again.cookie() };
@@ -373,6 +396,13 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         assert_eq!(export.text, "", "nothing that they still have to answer");
         let grades = owner.get("/grades?full=true").await;
         assert_eq!(grades["items"], json!([]), "nor as grades: {grades}");
+        // Who decides with a token is the owner of the token.
+        let token = place.token(&owner.cookie, &["write"]).await;
+        let path = format!("/api/v1/items/{item}/decisions/quality/correctness");
+        let body = json!({"rating": {"kind": "scored", "value": 2}});
+        let decided = place.ask(Method::PUT, &path, &[("authorization", &token)], body).await;
+        assert_eq!(decided.status, StatusCode::OK, "{}", decided.text);
+        assert_eq!(decided.json()["by"], "Somebody");
         // The same id is the same person.
         let again = Person { place: &place, cookie: join(crowd).await.cookie() };
         assert_eq!(again.next(&task).await["assignment"], own);
@@ -472,6 +502,68 @@ fn a_change_of_one_setting_keeps_the_others() {
             assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.text);
             assert!(refused.text.contains(&format!("`settings.{name}`")), "{}", refused.text);
         }
+    });
+}
+
+#[test]
+fn known_answers_that_nobody_can_give_are_refused() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 2).await;
+        let path = format!("/tasks/{task}");
+        let before = owner.get(&path).await;
+        let cases = [
+            ("trace_09", json!({"quality": {"correctness": 5}}), "there is no item `trace_09` in the task"),
+            ("trace_00", json!({"tone": 5}), "an answer to `tone`, and there is no such scheme"),
+            ("trace_00", json!({"quality": {"clarity": 5}}), "there is no criterion `clarity`"),
+            ("trace_00", json!({"quality": {"correctness": 77}}), "77 is not on the scale from 1 to 5"),
+            ("trace_00", json!({"quality": {"correctness": "yes"}}), "is not on the scale from 1 to 5"),
+        ];
+        for purpose in ["training", "gold", "attention"] {
+            for (item, answers, why) in &cases {
+                let settings = json!({purpose: [{"item": item, "answers": answers}], "quota": 5});
+                let change = json!({"state": "closed", "settings": settings});
+                let refused = owner.ask(Method::PATCH, &path, change).await;
+                assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+                assert!(refused.text.contains(why), "{}", refused.text);
+            }
+        }
+        assert_eq!(owner.get(&path).await, before, "a refused change changes nothing");
+        // The same holds for a task that is made of a rubric.
+        let source = "criteria: [{name: greets, description: It greets., scale: binary}]";
+        owner.post("/rubrics", json!({"name": "greeting", "source": source})).await;
+        let trace = json!({"id": "t1", "agent": "support", "trace": [
+            {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]});
+        owner.post("/traces", trace).await;
+        let made_of = |item: &str, answer: Json| {
+            let gold = json!([{"item": item, "answers": {"rubric": {"greets": answer}}}]);
+            json!({"name": "greetings", "rubric": "greeting", "traces": ["t1"], "settings": {"gold": gold}})
+        };
+        for (item, answer, why) in
+            [("t2", json!(true), "no item `t2`"), ("t1", json!("yes"), "is not one of false, true")]
+        {
+            let refused = owner.ask(Method::POST, "/tasks", made_of(item, answer)).await;
+            assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+            assert!(refused.text.contains(why), "{}", refused.text);
+        }
+        owner.post("/tasks", made_of("t1", json!(true))).await;
+        assert_eq!(owner.get("/tasks").await["items"].as_array().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn the_name_of_a_request_replaces_the_name_of_its_file() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let files = json!({"config.yaml": CONFIG, "data/traces.jsonl": data(1)});
+        let body = |name: Json| json!({"config": "config.yaml", "files": files, "name": name});
+        assert_eq!(owner.post("/tasks", body(json!("Second study"))).await["name"], "Second study");
+        assert_eq!(owner.post("/tasks", body(Json::Null)).await["name"], "Coding agents");
+        let empty = owner.ask(Method::POST, "/tasks", body(json!(" "))).await;
+        assert_eq!(empty.status, StatusCode::BAD_REQUEST, "{}", empty.text);
+        let ignored = json!({"config": "config.yaml", "files": files, "settings": {"quota": 2}});
+        let ignored = owner.ask(Method::POST, "/tasks", ignored).await;
+        assert_eq!(ignored.status, StatusCode::BAD_REQUEST, "{}", ignored.text);
     });
 }
 

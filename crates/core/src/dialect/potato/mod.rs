@@ -6,7 +6,6 @@ mod display;
 mod endpoint;
 mod evaluators;
 mod keywords;
-mod known_answers;
 mod schemes;
 mod slider;
 
@@ -21,12 +20,12 @@ use display::{check_shown_fields, fill_trace_fields, read_item_display};
 use endpoint::read_task_judge;
 use evaluators::evaluators;
 use keywords::read_keywords;
-use known_answers::find_impossible_answer;
 use schemes::{read_annotation_schemes, rubric_eval};
 
 use super::context::{Context, tidy};
 use super::fields::MappingReader;
 use super::rows;
+use crate::annotate::{build_schemes, find_impossible_answer};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::Rubric;
 use crate::source::{SourceNode, SourceSpan};
@@ -207,7 +206,13 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
             "people are asked nothing: list a scheme",
         );
     }
-    let items = fields.need("annotation_schemes").and_then(|node| cx.list(node, "annotation_schemes"));
+    let items = fields.get("annotation_schemes");
+    if items.is_none() {
+        let note = "a rubric of your own is asked about stored traces: `POST /api/v1/traces` sends them to a server, \
+            and `POST /api/v1/tasks` with `rubric` and `traces` makes the task (`jurist docs annotation-api`)";
+        fields.missing_with("annotation_schemes", |diagnostic| diagnostic.note(note));
+    }
+    let items = items.and_then(|node| cx.list(node, "annotation_schemes"));
     let items = items.unwrap_or_default();
     for item in items {
         if let Some(name) = item.get("name")
@@ -410,6 +415,7 @@ fn read_known_items(
             Some(items) => items.iter().filter_map(|node| node.to_json().as_object().cloned()).collect(),
             None => rows::rows_of(cx, found, node.span),
         };
+    let schemes = build_schemes(annotation);
     let id_key = annotation.id_key.clone().unwrap_or_else(|| "id".to_owned());
     for (at, mut row) in rows.into_iter().enumerate() {
         let bad = |why: String| {
@@ -419,14 +425,12 @@ fn read_known_items(
             bad(format!("has no `{answers}`, which maps schemes to what is right"));
             return;
         };
-        if let Some(name) =
-            answers.keys().find(|name| !annotation.schemes.iter().any(|scheme| scheme.name == **name))
-        {
+        if let Some(name) = answers.keys().find(|name| !schemes.iter().any(|scheme| scheme.name == **name)) {
             bad(format!("answers `{name}`, and there is no such scheme"));
             return;
         }
         let impossible = answers.iter().find_map(|(name, expected)| {
-            let scheme = annotation.schemes.iter().find(|scheme| scheme.name == *name)?;
+            let scheme = schemes.iter().find(|scheme| scheme.name == *name)?;
             let why = find_impossible_answer(scheme, expected)?;
             Some(format!("has an answer to `{name}` that no annotator can give: {why}"))
         });

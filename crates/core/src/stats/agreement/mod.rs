@@ -9,11 +9,13 @@ pub(super) mod gwet;
 pub(super) mod icc;
 pub(super) mod measure_agreement;
 mod alignment;
+mod conclusion;
 
 pub use alignment::{
     Alignment, AnswerRates, ConfusionMatrix, Disagreement, HumanParity, MeanMeasures, OneMorePerson, align,
 };
 pub use alpha::{alpha, alpha_with_interval};
+pub use conclusion::{AgreementConclusion, AgreementStrength, AlphaWithoutGrader, conclude_agreement};
 pub use gwet::{ChanceCorrectedAgreement, ChanceModel, Credit, compute_chance_corrected_agreement};
 pub use icc::{DegreesOfFreedom, Design, Icc, IccUnit, icc};
 pub use kappa::{Kappa, KappaWeights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};

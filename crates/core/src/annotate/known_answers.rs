@@ -2,11 +2,36 @@
 
 use serde_json::Value as Json;
 
+use super::decision::decision_off_scale_message;
+use super::{BadSettings, ItemAnswerKey, ScalePoint, Scheme, SchemeKind, point_of};
 use crate::rubric::Value;
-use crate::suite::{Scheme, SchemeKind};
+
+impl ItemAnswerKey {
+    /// Fails if an answer is to a question that is not asked, or is one that no annotator can give.
+    pub fn check(&self, schemes: &[Scheme]) -> Result<(), BadSettings> {
+        for (name, expected) in &self.answers {
+            let Some(scheme) = schemes.iter().find(|scheme| scheme.name == *name) else {
+                let names: Vec<String> = schemes.iter().map(|scheme| format!("`{}`", scheme.name)).collect();
+                return Err(BadSettings(format!(
+                    "the item `{}` has an answer to `{name}`, and there is no such scheme; there are {}",
+                    self.item,
+                    names.join(", ")
+                )));
+            };
+            let expected = serde_json::to_value(expected).expect("answers are plain data");
+            if let Some(why) = find_impossible_answer(scheme, &expected) {
+                return Err(BadSettings(format!(
+                    "the item `{}` has an answer to `{name}` that no annotator can give: {why}",
+                    self.item
+                )));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Why no annotator can give this answer to a scheme; `None` if the answer is possible.
-pub(super) fn find_impossible_answer(scheme: &Scheme, expected: &Json) -> Option<String> {
+pub fn find_impossible_answer(scheme: &Scheme, expected: &Json) -> Option<String> {
     match expected {
         Json::Array(labels) => find_impossible_labels(&scheme.kind, labels),
         Json::Object(rows) => {
@@ -41,30 +66,56 @@ fn find_impossible_value(kind: &SchemeKind, row: &str, expected: &Json) -> Optio
     match kind {
         SchemeKind::Text { .. } => None,
         SchemeKind::Choice { labels, .. } => find_unknown_label(&text, labels.iter()),
-        SchemeKind::Pairwise { labels, tie_label, .. } => {
+        SchemeKind::Pairwise { labels, tie_label } => {
             find_unknown_label(&text, labels.iter().chain(tie_label))
         }
         SchemeKind::Likert { size, .. } => find_off_scale(&text, 1, i64::from(*size), 1),
         SchemeKind::Slider { min, max, step, .. } => find_off_scale(&text, *min, *max, *step),
-        SchemeKind::Trajectory(trajectory) => match row.parse::<usize>() {
-            Ok(1..) => find_unknown_label(&text, trajectory.marks.iter()),
+        SchemeKind::Trajectory { steps, marks, .. } => match row.parse::<usize>() {
+            // The steps are known only together with an item.
+            Ok(step @ 1..) if steps.is_empty() || steps.contains(&step) => {
+                find_unknown_label(&text, marks.iter())
+            }
+            Ok(1..) => Some(format!("there is no step {row}")),
             _ => Some(format!("`{row}` is not the number of a step, from 1 on")),
         },
-        SchemeKind::Rubric { rubric, overall, may_skip, .. } => {
-            let named = rubric.questions().find(|question| question.id() == row);
-            // The overall rating has the scale of the criteria.
-            let has_overall = row == "overall" && overall.is_some();
-            let Some(question) = named.or_else(|| rubric.questions().next().filter(|_| has_overall)) else {
-                let ids: Vec<String> = rubric.questions().map(|question| question.id()).collect();
-                return Some(format!("there is no criterion `{row}`; there are {}", ids.join(", ")));
+        SchemeKind::Rubric { criteria, overall, .. } => {
+            let Some(criterion) = criteria.iter().chain(overall).find(|criterion| criterion.name == row)
+            else {
+                let names: Vec<&str> =
+                    criteria.iter().chain(overall).map(|criterion| criterion.name.as_str()).collect();
+                return Some(format!("there is no criterion `{row}`; there are {}", names.join(", ")));
             };
-            if *may_skip && text == "not_applicable" {
+            if criterion.may_skip && text == "not_applicable" {
                 return None;
             }
-            let number = text.parse::<f64>().map_or(value, Value::Number);
-            question.unit(&number).err().map(|off_scale| off_scale.to_string())
+            find_off_points(&text, expected, &criterion.points)
+        }
+        SchemeKind::Verify { claims } => {
+            // The claims are known only together with an item.
+            if claims.is_empty() {
+                return None;
+            }
+            match claims.iter().find(|claim| claim.id == row) {
+                Some(claim) => find_off_points(&text, expected, &claim.points),
+                None => Some(format!("the judge gave no answer `{row}`")),
+            }
         }
     }
+}
+
+/// A scale without points allows every answer.
+fn find_off_points(text: &str, expected: &Json, points: &[ScalePoint]) -> Option<String> {
+    let is_number = |number: f64| point_of(points, &Value::Number(number)).is_some();
+    let is_possible = points.is_empty()
+        || points.iter().any(|point| point.value.to_string() == text)
+        || text.parse::<f64>().is_ok_and(is_number);
+    if is_possible {
+        return None;
+    }
+    // Settings hold a number such as 9 as 9.0.
+    let shown = text.parse::<Json>().ok().filter(|_| expected.is_number());
+    Some(decision_off_scale_message(shown.as_ref().unwrap_or(expected), points))
 }
 
 fn find_unknown_label<'a>(text: &str, labels: impl Iterator<Item = &'a String>) -> Option<String> {
@@ -85,7 +136,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::suite::{AnswerLimits, Trajectory};
+    use crate::annotate::{AnswerLimits, Criterion};
 
     fn find(kind: SchemeKind, expected: &Json) -> Option<String> {
         let scheme =
@@ -114,7 +165,6 @@ mod tests {
         assert_eq!(find(choice(true), &json!({"rude": true})).unwrap(), "`true` is not one of rude, 1");
         assert_eq!(find(choice(true), &json!(null)).unwrap(), "null is not a label or a number");
         let pair = |tie_label: Option<&str>| SchemeKind::Pairwise {
-            items_key: "text".to_owned(),
             labels: vec!["A".to_owned(), "B".to_owned()],
             tie_label: tie_label.map(str::to_owned),
         };
@@ -147,21 +197,67 @@ mod tests {
 
     #[test]
     fn steps_are_marked_by_their_number() {
-        let steps = || {
-            SchemeKind::Trajectory(Trajectory {
-                steps_key: "steps".to_owned(),
-                step_text_key: "action".to_owned(),
-                marks: vec!["correct".to_owned(), "wrong".to_owned()],
-                errors: Vec::new(),
-                severities: Vec::new(),
-                initial: 100.0,
-            })
+        let steps = || SchemeKind::Trajectory {
+            steps: vec![1, 2],
+            marks: vec!["correct".to_owned(), "wrong".to_owned()],
+            errors: Vec::new(),
+            severities: Vec::new(),
+            initial: 100.0,
         };
         assert_eq!(find(steps(), &json!({"1": "correct", "2": "wrong"})), None);
         assert_eq!(find(steps(), &json!({"2": "bad"})).unwrap(), "`bad` is not one of correct, wrong");
+        assert_eq!(find(steps(), &json!({"3": "wrong"})).unwrap(), "there is no step 3");
         assert!(find(steps(), &json!({"0": "wrong"})).unwrap().contains("is not the number of a step"));
         assert!(find(steps(), &json!("wrong")).unwrap().contains("`asked` is not the number of a step"));
         let words = SchemeKind::Text { multiline: true, placeholder: None, limits: AnswerLimits::default() };
         assert_eq!(find(words, &json!("Paris")), None);
+    }
+
+    #[test]
+    fn criteria_have_the_points_of_their_scale() {
+        let point = |value: Value| ScalePoint { value, label: None, text: None, unit: None };
+        let criterion = |name: &str, points: Vec<Value>| Criterion {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            description: None,
+            weight: 1.0,
+            points: points.into_iter().map(point).collect(),
+            may_skip: name == "tone",
+        };
+        let rubric = || SchemeKind::Rubric {
+            criteria: vec![
+                criterion("met", vec![Value::Bool(false), Value::Bool(true)]),
+                criterion("tone", (1..=5).map(|number| Value::Number(f64::from(number))).collect()),
+            ],
+            overall: None,
+            notes: None,
+            shows_score: false,
+        };
+        assert_eq!(find(rubric(), &json!({"met": true, "tone": 5})), None);
+        assert_eq!(find(rubric(), &json!({"tone": "4"})), None, "a number may be written as text");
+        assert_eq!(find(rubric(), &json!({"tone": "not_applicable"})), None);
+        assert_eq!(find(rubric(), &json!({"met": "yes"})).unwrap(), "\"yes\" is not one of false, true");
+        assert_eq!(find(rubric(), &json!({"tone": 9})).unwrap(), "9 is not on the scale from 1 to 5");
+        let unknown = find(rubric(), &json!({"clear": 1})).unwrap();
+        assert_eq!(unknown, "there is no criterion `clear`; there are met, tone");
+    }
+
+    #[test]
+    fn an_answer_key_names_its_item_and_scheme() {
+        let kind = SchemeKind::Likert { size: 5, min_label: None, max_label: None };
+        let scheme =
+            Scheme { name: "tone".to_owned(), description: None, required: true, shown_when: None, kind };
+        let check = |answers: &Json| {
+            let key: ItemAnswerKey =
+                serde_json::from_value(json!({"item": "a1", "answers": answers})).unwrap();
+            key.check(std::slice::from_ref(&scheme)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&json!({"tone": 3})), Ok(()));
+        let off_scale = "the item `a1` has an answer to `tone` that no annotator can give: \
+            77 is not a whole number from 1 to 5";
+        assert_eq!(check(&json!({"tone": 77})), Err(off_scale.to_owned()));
+        assert!(check(&json!({"tone": 2.5})).unwrap_err().contains("2.5 is not a whole number"));
+        let unknown = "the item `a1` has an answer to `tune`, and there is no such scheme; there are `tone`";
+        assert_eq!(check(&json!({"tune": 3})), Err(unknown.to_owned()));
     }
 }
