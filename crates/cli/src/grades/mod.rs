@@ -10,12 +10,15 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::grade::{Grade, Outcome, SampledCandidate, with_parts};
+use jurist_core::quantity::plural;
 use jurist_engine::load::read_input;
 
 use self::candidate_scores::{
-    CandidateScores, UNIT_SCALE, average_candidate_scores, parse_scale_ends, scale_of_labels,
+    CandidateScores, UNIT_SCALE, average_candidate_scores, parse_scale_ends, scale_of_labels, score_choices,
 };
-use self::sources::{DeclaredScales, GradeSource, delimiter, keep_task, load_sources, no_grades};
+use self::sources::{
+    DeclaredChoices, DeclaredScales, GradeSource, delimiter, keep_task, load_sources, no_grades,
+};
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render::print_note;
 use crate::reporting::printable_line;
@@ -61,11 +64,14 @@ impl HumanJudgeArgs {
     /// Scores by people, for the judge's criterion if they graded it.
     pub fn people(&self, machine: &CandidateScores) -> anyhow::Result<CandidateScores> {
         let of_judge = std::slice::from_ref(&machine.criterion);
-        let read = read_grade_set(&self.human, self.task.as_deref(), of_judge)?;
+        let mut read = read_grade_set(&self.human, self.task.as_deref(), of_judge)?;
         let is_graded = read.grades.iter().any(|grade| grade.criterion == machine.criterion);
         let wanted = self.criterion.as_ref().or(Some(&machine.criterion).filter(|_| is_graded));
         let criterion = select_criterion(&read.grades, wanted.map(String::as_str))
-            .map_err(|error| read.explain_reading(error))?;
+            .map_err(|error| read.explain_reading(error))?
+            .to_owned();
+        let criterion = criterion.as_str();
+        score_choices(&mut read.grades, criterion, &machine.choices)?;
         // A scale of the command line or of the labels comes before that of the judge's rubric.
         let declared = read.scales.get(criterion).copied().or(machine.scale);
         let of_rubric = declared.and_then(|ends| scale_of_labels(&read.grades, criterion, ends));
@@ -88,7 +94,9 @@ impl HumanJudgeArgs {
         self.ensure_one_judge(&read.grades, criterion)?;
         let scores = average_candidate_scores(&read.grades, criterion, self.grader.as_deref(), self.scale)?;
         let scale = read.scales.get(criterion).copied().or(scores.scale).filter(|ends| *ends != UNIT_SCALE);
-        Ok(CandidateScores { scale, ..scores })
+        // A calibrated judge gives a choice another score than the rubric.
+        let choices = read.choices.get(criterion).cloned().unwrap_or_else(|| scores.choices.clone());
+        Ok(CandidateScores { scale, choices, ..scores })
     }
 
     /// Refuses scores of several judges: their mean is the score of no judge.
@@ -113,6 +121,58 @@ impl HumanJudgeArgs {
         }
         Ok(())
     }
+}
+
+/// The labels of candidates that the judge did not grade. Without any candidate that has a label and a score, there is
+/// nothing to learn about the judge.
+pub fn find_unmatched_labels<'a>(
+    machine: &CandidateScores,
+    people: &'a CandidateScores,
+) -> anyhow::Result<Vec<&'a str>> {
+    let example = |candidate: &str| format!("`{}`", printable_line(candidate));
+    let criterion = example(&machine.criterion);
+    let Some(label) = people.numbers.keys().next() else {
+        let of = people.without.first().map(|candidate| format!(", such as that of {}", example(candidate)));
+        anyhow::bail!(
+            "no label of {} is a number or has a scale{}; labels that are choices need a judge whose grades or rubric \
+             say what each choice is worth",
+            example(&people.criterion),
+            of.unwrap_or_default()
+        );
+    };
+    anyhow::ensure!(!machine.numbers.is_empty(), "no grade of {criterion} is a number or has a scale");
+    let without: BTreeSet<&str> = machine.without.iter().map(String::as_str).collect();
+    let labelled: Vec<&str> = people.numbers.keys().map(String::as_str).collect();
+    let has_score = |candidate: &&str| machine.numbers.contains_key(*candidate);
+    let is_unmatched = |candidate: &&str| !has_score(candidate) && !without.contains(*candidate);
+    let unmatched: Vec<&str> = labelled.iter().copied().filter(is_unmatched).collect();
+    if labelled.iter().any(has_score) {
+        return Ok(unmatched);
+    }
+    anyhow::ensure!(
+        unmatched.len() == labelled.len(),
+        "the judge has no score of {criterion} for any labelled candidate, such as {}",
+        example(label)
+    );
+    let judged = machine.numbers.keys().next().map(|candidate| example(candidate)).unwrap_or_default();
+    anyhow::bail!(
+        "{} of {criterion} {} no candidate that the judge graded; labels are, for example, of {}, and judge grades of \
+         {judged}",
+        plural(labelled.len(), "label"),
+        if labelled.len() == 1 { "matches" } else { "match" },
+        example(label)
+    );
+}
+
+/// Says how many labels are of candidates that the judge did not grade.
+pub fn unmatched_labels_note(unmatched: &[&str]) -> Option<String> {
+    let first = unmatched.first()?;
+    Some(format!(
+        "{} {} no candidate that the judge graded, such as `{}`.",
+        plural(unmatched.len(), "label"),
+        if unmatched.len() == 1 { "matches" } else { "match" },
+        printable_line(first)
+    ))
 }
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
@@ -148,6 +208,7 @@ pub struct GradeSet {
     pub texts: BTreeMap<String, String>,
     /// How each table that names no criterion was read, and what to add.
     pub without_criterion: Vec<String>,
+    pub choices: DeclaredChoices,
 }
 
 impl GradeSet {
@@ -171,6 +232,7 @@ pub fn read_grade_set(
     let mut read = GradeSet::default();
     for source in &sources {
         read.scales.extend(source.declared_scales());
+        read.choices.extend(source.declared_choices());
         read.texts.extend(source.candidate_texts());
         read.without_criterion.extend(source.without_criterion.clone());
     }

@@ -10,7 +10,7 @@ use jurist_core::grade::{
     FORMAT, Grade, Grader, GraderKind, GradesFileLine, MetadataFields, Outcome, Reason, ShortGrade, Spend,
     VerdictStatus, list_ungraded_questions, read_labels_table, step_grades, with_parts,
 };
-use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_scales, grade_rows};
+use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_choices, declared_scales, grade_rows};
 use jurist_core::rubric::Value;
 use jurist_core::run::{CaseResult, Run};
 use jurist_engine::load::read_input;
@@ -18,6 +18,7 @@ use jurist_engine::record_file::RecordFile;
 use jurist_store::run_labels::StoredRunLabel;
 use serde_json::Value as Json;
 
+use super::candidate_scores::ChoiceScores;
 use crate::render;
 use crate::reporting::printable_line;
 use crate::runtime::wait_for;
@@ -95,6 +96,14 @@ impl GradeSource {
             GradeSourceContents::Run(run, _) => declared_scales(run),
             GradeSourceContents::Grades(all) => scales_of_units(all.iter().map(|(grade, _)| grade)),
             GradeSourceContents::Lines(_) => DeclaredScales::new(),
+        }
+    }
+
+    /// What each choice is worth from 0 to 1, by criterion, as the rubrics of a run declare it.
+    pub fn declared_choices(&self) -> DeclaredChoices {
+        match &self.held {
+            GradeSourceContents::Run(run, _) => declared_choices(run),
+            GradeSourceContents::Grades(_) | GradeSourceContents::Lines(_) => DeclaredChoices::new(),
         }
     }
 
@@ -287,6 +296,9 @@ pub fn read_record_texts(paths: &[PathBuf]) -> anyhow::Result<BTreeMap<String, S
 
 /// The ends of scales by criterion, as rubrics and tasks declare them.
 pub type DeclaredScales = BTreeMap<String, (f64, f64)>;
+
+/// What each choice is worth from 0 to 1, by criterion.
+pub type DeclaredChoices = BTreeMap<String, ChoiceScores>;
 
 /// The scales of criteria about which no two sources differ.
 pub fn agreed_scales(sources: &[GradeSource]) -> DeclaredScales {
