@@ -10,7 +10,9 @@ use jurist_core::stats::basics::CoefficientResult;
 use crate::grades::agreement::{LevelName, format_coefficient, format_measure, kappa_for_level};
 use crate::grades::candidate_scores::parse_scale_ends;
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
-use crate::grades::{AnalysisOutputArgs, filter_by_criterion, read_with_parts, sort_for_resampling};
+use crate::grades::{
+    AnalysisOutputArgs, are_final_labels, filter_by_criterion, read_with_parts, sort_for_resampling,
+};
 use crate::outcome::CommandOutcome;
 use crate::reporting::printable_line;
 
@@ -111,6 +113,16 @@ fn show_agreement(
     n_silent: usize,
 ) -> anyhow::Result<()> {
     let (Agreement { n_raters, n_items, .. }, level) = (it, rated.level);
+    if are_final_labels(rated.ratings.raters()) {
+        writeln!(
+            out,
+            "\x1b[1m{}\x1b[0m  {}, one for each candidate\n  Agreement needs the answers of each person, as `jurist \
+             agree people` has them.\n",
+            printable_line(rated.criterion),
+            plural(rated.ratings.n_ratings(), "final label")
+        )?;
+        return Ok(());
+    }
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {}, {} with two or more grades",

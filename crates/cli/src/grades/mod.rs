@@ -241,6 +241,14 @@ pub fn read_grade_set(
     Ok(read)
 }
 
+/// The graders of final labels of annotation tasks: what was decided, and what everybody answered.
+const FINAL_LABELS: [&str; 2] = ["adjudicated", "unanimous"];
+
+/// Whether all grades are final labels, of which each candidate has one, and not answers of persons.
+pub fn are_final_labels(graders: &[String]) -> bool {
+    !graders.is_empty() && graders.iter().all(|grader| FINAL_LABELS.contains(&grader.as_str()))
+}
+
 /// The names of the criteria that were graded.
 pub fn list_criteria(grades: &[Grade]) -> Vec<String> {
     let names: BTreeSet<&String> = grades.iter().map(|grade| &grade.criterion).collect();
