@@ -7,6 +7,7 @@ use jurist_core::quantity::plural;
 use jurist_core::stats::agreement::{Agreement, Level, MOST_RATERS, measure_agreement};
 use jurist_core::stats::basics::CoefficientResult;
 
+use crate::database::DatabaseArgs;
 use crate::grades::agreement::{LevelName, format_coefficient, format_measure, kappa_for_level};
 use crate::grades::candidate_scores::parse_scale_ends;
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
@@ -50,6 +51,8 @@ pub struct AgreeArgs {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -59,7 +62,7 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
 
 /// Measures agreement and writes it as the arguments ask for it.
 pub fn write_agreement(out: &mut impl Write, args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
-    let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
+    let (grades, declared) = read_with_parts(&args.files, args.task.as_deref(), &args.place)?;
     let mut grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
     sort_for_resampling(&mut grades);
     let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;

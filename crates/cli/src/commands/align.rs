@@ -10,6 +10,7 @@ use jurist_core::stats::agreement::{Alignment, Level, align};
 use jurist_core::stats::comparison::{AgreementByItem, JudgeDifference, compare_judges};
 use serde_json::{Value as Json, json};
 
+use crate::database::DatabaseArgs;
 use crate::grades::agreement::{LevelName, format_measure, kappa_for_level};
 use crate::grades::candidate_scores::{TIE_ADVICE, list_first, parse_scale_ends};
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
@@ -75,6 +76,8 @@ pub struct AlignArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -98,7 +101,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         parts.iter().filter_map(|alignment_group| alignment_group.version).collect();
     let mut version_names = VersionNames::default();
     if !versions.is_empty() && !args.told.json {
-        version_names = find_version_names(&versions);
+        version_names = find_version_names(&versions, &args.place);
         writeln!(
             out,
             "These grades come from {} rubric versions; each is compared with people separately.\n",
@@ -219,7 +222,7 @@ struct AlignedJudge {
 impl AlignArgs {
     /// Reads the judges first: their criteria say which columns of a human table hold labels.
     fn read_input(&self) -> anyhow::Result<AlignmentInput> {
-        let judge_set = read_grade_set(&self.judge, None, &[])?;
+        let judge_set = read_grade_set(&self.judge, None, &[], &self.place)?;
         let judged = judge_set.grades.into_iter().flat_map(with_parts);
         // A name that both have is two graders.
         let marked = |mut grade: Grade| {
@@ -228,7 +231,8 @@ impl AlignArgs {
         };
         let is_judged = |grade: &Grade| grade.grader.kind != GraderKind::Check && !is_case_label(grade);
         let mut judged: Vec<Grade> = judged.filter(is_judged).map(marked).collect();
-        let human_set = read_grade_set(&self.human, self.task.as_deref(), &list_criteria(&judged))?;
+        let human_set =
+            read_grade_set(&self.human, self.task.as_deref(), &list_criteria(&judged), &self.place)?;
         let mut humans: Vec<Grade> =
             human_set.grades.into_iter().filter(|grade| grade.grader.kind == GraderKind::Human).collect();
         anyhow::ensure!(

@@ -19,6 +19,7 @@ use self::candidate_scores::{
 use self::sources::{
     DeclaredChoices, DeclaredScales, GradeSource, delimiter, keep_task, load_sources, no_grades,
 };
+use crate::database::DatabaseArgs;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render::print_note;
 use crate::reporting::printable_line;
@@ -58,13 +59,15 @@ pub struct HumanJudgeArgs {
     /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
+    #[command(flatten)]
+    place: DatabaseArgs,
 }
 
 impl HumanJudgeArgs {
     /// Scores by people, for the judge's criterion if they graded it.
     pub fn people(&self, machine: &CandidateScores) -> anyhow::Result<CandidateScores> {
         let of_judge = std::slice::from_ref(&machine.criterion);
-        let mut read = read_grade_set(&self.human, self.task.as_deref(), of_judge)?;
+        let mut read = read_grade_set(&self.human, self.task.as_deref(), of_judge, &self.place)?;
         let is_graded = read.grades.iter().any(|grade| grade.criterion == machine.criterion);
         let wanted = self.criterion.as_ref().or(Some(&machine.criterion).filter(|_| is_graded));
         let criterion = select_criterion(&read.grades, wanted.map(String::as_str))
@@ -88,7 +91,7 @@ impl HumanJudgeArgs {
     pub fn machine(&self) -> anyhow::Result<CandidateScores> {
         // The annotation task is that of people.
         let task = self.task.as_deref().filter(|_| self.human.is_empty());
-        let read = read_grade_set(&self.judge, task, &[])?;
+        let read = read_grade_set(&self.judge, task, &[], &self.place)?;
         let criterion = select_criterion(&read.grades, self.criterion.as_deref())
             .map_err(|error| read.explain_reading(error))?;
         self.ensure_one_judge(&read.grades, criterion)?;
@@ -177,16 +180,21 @@ pub fn unmatched_labels_note(unmatched: &[&str]) -> Option<String> {
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
 /// Answers of several annotation tasks are never put together: `task` says which one is meant.
-pub fn read_grade_files(paths: &[PathBuf], task: Option<&str>) -> anyhow::Result<Vec<Grade>> {
-    Ok(read_with_scales(paths, task)?.0)
+pub fn read_grade_files(
+    paths: &[PathBuf],
+    task: Option<&str>,
+    place: &DatabaseArgs,
+) -> anyhow::Result<Vec<Grade>> {
+    Ok(read_with_scales(paths, task, place)?.0)
 }
 
 /// The same with each part of what a judge answered as a grade of its own, to be compared with people part by part.
 pub fn read_with_parts(
     paths: &[PathBuf],
     task: Option<&str>,
+    place: &DatabaseArgs,
 ) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let (grades, scales) = read_with_scales(paths, task)?;
+    let (grades, scales) = read_with_scales(paths, task, place)?;
     Ok((grades.into_iter().flat_map(with_parts).collect(), scales))
 }
 
@@ -194,8 +202,9 @@ pub fn read_with_parts(
 pub fn read_with_scales(
     paths: &[PathBuf],
     task: Option<&str>,
+    place: &DatabaseArgs,
 ) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let read = read_grade_set(paths, task, &[])?;
+    let read = read_grade_set(paths, task, &[], place)?;
     Ok((read.grades, read.scales))
 }
 
@@ -226,8 +235,9 @@ pub fn read_grade_set(
     paths: &[PathBuf],
     task: Option<&str>,
     criteria: &[String],
+    place: &DatabaseArgs,
 ) -> anyhow::Result<GradeSet> {
-    let mut sources = load_sources(paths, criteria)?;
+    let mut sources = load_sources(paths, criteria, place)?;
     keep_task(&mut sources, task)?;
     let mut read = GradeSet::default();
     for source in &sources {
