@@ -319,7 +319,8 @@ pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyh
 /// How the candidates of files were sampled, where they say so.
 pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledCandidate>> {
     let mut all = Vec::new();
-    for path in paths.iter().filter(|path| path.is_file()) {
+    let is_text = |path: &&PathBuf| path.extension().is_none_or(|extension| extension != "parquet");
+    for path in paths.iter().filter(|path| path.is_file()).filter(is_text) {
         let name = path.display().to_string();
         let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
         match path.extension().and_then(|extension| extension.to_str()) {

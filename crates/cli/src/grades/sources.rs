@@ -499,6 +499,10 @@ async fn open_grade_source(
         let (run, labels) = (runs.load(&name).await?, runs.load_run_labels(&name).await?);
         return Ok(GradeSource::of_run(name, run, &labels));
     }
+    if path.extension().is_some_and(|extension| extension == "parquet") {
+        let lines = read_parquet_lines(path).with_context(|| format!("cannot read `{name}`"))?;
+        return Ok(GradeSource::new(name, GradeSourceContents::Lines(lines.into())));
+    }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|extension| extension == "csv" || extension == "tsv") {
         // Labels of one person in a table that does not name the person have the name of the file.
@@ -513,6 +517,36 @@ async fn open_grade_source(
         return Ok(GradeSource { without_criterion, ..read });
     }
     Ok(GradeSource::new(name, GradeSourceContents::Lines(text)))
+}
+
+/// The rows of a Parquet table that `jurist export` wrote, as the lines that it writes as JSON.
+#[cfg(feature = "parquet")]
+fn read_parquet_lines(path: &Path) -> anyhow::Result<String> {
+    let rows = jurist_server::parquet::read_parquet_rows(std::fs::read(path)?, usize::MAX)?;
+    let lines: Vec<String> = rows.into_iter().map(|row| restore_exported_row(row).to_string()).collect();
+    Ok(lines.join("\n"))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet_lines(_: &Path) -> anyhow::Result<String> {
+    anyhow::bail!("this program was built without Parquet")
+}
+
+/// Restores what a Parquet table has as text: nested values, and the time, which its reader writes with spaces.
+#[cfg(feature = "parquet")]
+fn restore_exported_row(mut row: Json) -> Json {
+    for name in ["evidence", "points", "attempts", "metadata", "flags"] {
+        let nested = row[name].as_str().and_then(|text| serde_json::from_str(text).ok());
+        if let Some(nested) = nested {
+            row[name] = nested;
+        }
+    }
+    if let Some(text) = row["time"].as_str() {
+        let time = text.replacen(' ', "T", 1).replace(' ', "");
+        row["time"] =
+            if jurist_core::quantity::Time::parse(&time).is_ok() { time.into() } else { Json::Null };
+    }
+    row
 }
 
 /// The character between the cells of a table.

@@ -101,8 +101,8 @@ mod tests {
             json!({ "kind": "deferred", "why": "no_key" }),
         ];
         let fields: MetadataFields = [("agent", "desk"), ("annotation_task", "Replies")]
-            .map(|(name, value)| (name.to_owned(), value.into()))
             .into_iter()
+            .map(|(name, value)| (name.to_owned(), Json::from(value)))
             .collect();
         for outcome in outcomes {
             let grade: Grade = serde_json::from_value(json!({
