@@ -14,6 +14,7 @@ use crate::database::DatabaseArgs;
 use crate::grades::agreement::{LevelName, format_measure, kappa_for_level};
 use crate::grades::candidate_scores::{TIE_ADVICE, list_first, parse_scale_ends};
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use crate::grades::row_names::{find_names_without_row, without_row_number};
 use crate::grades::sources::{DeclaredScales, is_case_label, read_record_texts};
 use crate::grades::{
     AnalysisOutputArgs, are_final_labels, filter_by_criterion, list_criteria, read_grade_set,
@@ -489,30 +490,17 @@ fn find_unanswered_labels<'a>(grades: &'a [Grade], judges: &[String], judge: &st
     labelled.difference(&answered).copied().collect()
 }
 
-/// Names judged cases as people name them: `i01 [row 1]` is `i01` for people, who label the rows of a data file by id.
-/// A name that several rows have stays as it is.
+/// Names judged cases as people name them.
 fn drop_row_numbers(judged: &mut [Grade], humans: &[Grade]) {
-    let labelled: BTreeSet<&str> = humans.iter().map(|grade| grade.candidate.as_str()).collect();
-    let mut rows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for grade in judged.iter().filter(|grade| !labelled.contains(grade.candidate.as_str())) {
-        if let Some(name) = without_row_number(&grade.candidate) {
-            rows.entry(name.to_owned()).or_default().insert(grade.candidate.clone());
-        }
-    }
+    let candidates = |grades: &[Grade]| -> BTreeSet<String> {
+        grades.iter().map(|grade| grade.candidate.clone()).collect()
+    };
+    let names = find_names_without_row(&candidates(judged), &candidates(humans));
     for grade in judged {
-        if let Some(name) = without_row_number(&grade.candidate)
-            && labelled.contains(name)
-            && rows.get(name).is_some_and(|rows| rows.len() == 1)
-        {
-            grade.candidate = name.to_owned();
+        if let Some(name) = names.get(&grade.candidate) {
+            grade.candidate.clone_from(name);
         }
     }
-}
-
-/// `i01` of `i01 [row 1]`.
-fn without_row_number(candidate: &str) -> Option<&str> {
-    let (name, number) = candidate.strip_suffix(']')?.rsplit_once(" [row ")?;
-    number.bytes().all(|digit| digit.is_ascii_digit()).then_some(name)
 }
 
 /// Why no candidate could be compared, with an example from each side. If the criteria differ, also how tables that name
@@ -694,17 +682,4 @@ fn show_confusion_matrix(
         writeln!(out, "  {label:<10}{row}")?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_row_number;
-
-    #[test]
-    fn only_a_row_number_at_the_end_is_dropped() {
-        assert_eq!(without_row_number("i01 [row 1]"), Some("i01"));
-        assert_eq!(without_row_number("i01 [row 1] [prompt 2]"), None);
-        assert_eq!(without_row_number("i01 [row x]"), None);
-        assert_eq!(without_row_number("i01"), None);
-    }
 }

@@ -57,6 +57,7 @@ enum MethodName {
 pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutcome> {
     let machine = args.sides.machine()?;
     let people = args.sides.people(&machine)?;
+    let machine = machine.named_as(&people);
     let unmatched = find_unmatched_labels(&machine, &people)?;
     let (humans, judged) = (&people.numbers, &machine.numbers);
     let both: Vec<(&String, f64, f64)> =

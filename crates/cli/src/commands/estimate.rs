@@ -55,13 +55,17 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
     let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people(&machine)?) };
     let quantity =
         args.pass_mark.map_or(EstimatedQuantity::Mean, |pass_mark| EstimatedQuantity::PassRate { pass_mark });
+    let sample = estimate_from_sample(args, &machine)?;
+    let machine = match &people {
+        Some(people) => machine.named_as(people),
+        None => machine,
+    };
     let unmatched = match &people {
         Some(people) => find_unmatched_labels(&machine, people)?,
         None => Vec::new(),
     };
     let labels = people.as_ref().map(|people| select_labels(people, args.pass_mark)).unwrap_or_default();
     let found = compare_estimators(&match_labels_to_scores(&machine, &labels.scores), quantity);
-    let sample = estimate_from_sample(args, &machine)?;
     let off =
         machine.n_off_scale + people.as_ref().map_or(0, |candidate_scores| candidate_scores.n_off_scale);
     if found.judge.value().is_none() && found.labels.value().is_none() {

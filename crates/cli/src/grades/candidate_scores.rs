@@ -1,12 +1,13 @@
 //! Answers as scores from 0 to 1, and one score for each candidate.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
 use jurist_core::rubric::Value;
 
+use super::row_names::find_names_without_row;
 use crate::reporting::printable_line;
 
 /// The scale on which scores are computed.
@@ -95,6 +96,22 @@ pub struct MajorityPasses {
 }
 
 impl CandidateScores {
+    /// Names judged cases as their labels do.
+    #[must_use]
+    pub fn named_as(self, people: &Self) -> Self {
+        let candidates = |scores: &Self| -> BTreeSet<String> {
+            scores.numbers.keys().chain(&scores.without).cloned().collect()
+        };
+        let names = find_names_without_row(&candidates(&self), &candidates(people));
+        let rename = |name: String| names.get(&name).cloned().unwrap_or(name);
+        Self {
+            numbers: self.numbers.into_iter().map(|(name, number)| (rename(name), number)).collect(),
+            scores: self.scores.into_iter().map(|(name, scores)| (rename(name), scores)).collect(),
+            without: self.without.into_iter().map(rename).collect(),
+            ..self
+        }
+    }
+
     /// Decides each candidate at a pass mark by majority. A tie has none.
     pub fn decide_by_majority(&self, pass_mark: f64) -> MajorityPasses {
         let mut decided = MajorityPasses { passes: BTreeMap::new(), ties: Vec::new() };

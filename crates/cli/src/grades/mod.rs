@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod candidate_scores;
 pub mod criterion_ratings;
+pub mod row_names;
 pub mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
