@@ -13,7 +13,7 @@ use crate::render;
 const OWN: &str = ".jurist/jurist.db";
 
 /// Which database; the same for every command that opens one.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct DatabaseArgs {
     /// Database: a file, or postgres://USER@HOST/NAME [default: JURIST_STORE, or .jurist/jurist.db of the
     /// project]

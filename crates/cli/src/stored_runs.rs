@@ -1,6 +1,6 @@
 //! Runs of this machine, in the database of the project: each result as it comes, so that nothing graded is lost.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -160,6 +160,18 @@ const ADJUDICATED: &str = "adjudicated";
 const PAGE: usize = 1_000;
 
 impl StoredRuns {
+    /// Those of one database.
+    pub fn of_database(place: &DatabaseArgs) -> Self {
+        Self { place: place.clone(), kept: OnceCell::new() }
+    }
+
+    /// The names of the annotation tasks by their ids, as answers carry them.
+    pub async fn task_names_by_id(&self) -> anyhow::Result<BTreeMap<String, String>> {
+        let ProjectStore { store, project } = self.project_store().await?;
+        let tasks = task_names(store, *project).await?;
+        Ok(tasks.into_iter().map(|(task, name)| (task.id.to_string(), name)).collect())
+    }
+
     /// Of a grader's answers to one question about a candidate the newest counts. What people said carries the name of
     /// its annotation task.
     pub async fn load_stored_grades(
@@ -199,12 +211,27 @@ impl StoredRuns {
         let ProjectStore { store, project } = self.project_store().await?;
         let tasks = task_names(store, *project).await?;
         let known: Vec<String> = tasks.iter().map(|(_, name)| format!("`{name}`")).collect();
-        let found = tasks.into_iter().find(|(task, known)| known == name || task.id.to_string() == name);
-        let Some((task, name)) = found else {
+        let (mut answered, mut without_answers) = (Vec::new(), Vec::new());
+        for (task, known) in tasks {
+            if known == name || task.id.to_string() == name || task.name == name {
+                let answers = load_annotations(store, *project, &task).await?;
+                let side = if answers.is_empty() { &mut without_answers } else { &mut answered };
+                side.push((known, answers));
+            }
+        }
+        // Of several tasks with one name, the one with answers is meant.
+        let mut meant = if answered.is_empty() { without_answers } else { answered };
+        if 1 < meant.len() {
+            let names: Vec<String> = meant.iter().map(|(known, _)| format!("`{known}`")).collect();
+            anyhow::bail!(
+                "several annotation tasks are called `{name}`; choose one by its id: {}",
+                names.join(", ")
+            );
+        }
+        let Some((name, answers)) = meant.pop() else {
             let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
             anyhow::bail!("there is no annotation task `{name}`; there are {known}");
         };
-        let answers = load_annotations(store, *project, &task).await?;
         Ok(results_of(store, *project, &name, answers, by).await?)
     }
 

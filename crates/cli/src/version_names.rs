@@ -40,13 +40,16 @@ impl VersionNames {
 
 /// Names of versions by their hashes, as far as the database of the project has them. Without a database, or with one
 /// that cannot be read, no version has a name.
-pub fn find_version_names(hashes: &BTreeSet<&RubricHash>) -> VersionNames {
-    wait_for(load_version_names(hashes)).unwrap_or_default()
+pub fn find_version_names(hashes: &BTreeSet<&RubricHash>, place: &DatabaseArgs) -> VersionNames {
+    wait_for(load_version_names(hashes, place)).unwrap_or_default()
 }
 
-async fn load_version_names(hashes: &BTreeSet<&RubricHash>) -> anyhow::Result<VersionNames> {
+async fn load_version_names(
+    hashes: &BTreeSet<&RubricHash>,
+    place: &DatabaseArgs,
+) -> anyhow::Result<VersionNames> {
     let mut names = VersionNames::default();
-    let Some(store) = DatabaseArgs::default().open_if_current().await? else { return Ok(names) };
+    let Some(store) = place.open_if_current().await? else { return Ok(names) };
     let project = project_of(&store, None).await?;
     for hash in hashes {
         if names.contains(hash.as_str()) {

@@ -9,10 +9,13 @@ use jurist_core::stats::agreement::{
 };
 use jurist_core::stats::basics::CoefficientResult;
 
+use crate::database::DatabaseArgs;
 use crate::grades::agreement::{LevelName, format_measure, kappa_for_level};
 use crate::grades::candidate_scores::parse_scale_ends;
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
-use crate::grades::{AnalysisOutputArgs, filter_by_criterion, read_with_parts, sort_for_resampling};
+use crate::grades::{
+    AnalysisOutputArgs, are_final_labels, filter_by_criterion, read_with_parts, sort_for_resampling,
+};
 use crate::outcome::CommandOutcome;
 use crate::reporting::printable_line;
 
@@ -50,6 +53,8 @@ pub struct AgreeArgs {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -59,7 +64,7 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
 
 /// Measures agreement and writes it as the arguments ask for it.
 pub fn write_agreement(out: &mut impl Write, args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
-    let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
+    let (grades, declared) = read_with_parts(&args.files, args.task.as_deref(), &args.place)?;
     let mut grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
     sort_for_resampling(&mut grades);
     let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
@@ -113,6 +118,16 @@ fn show_agreement(
     n_silent: usize,
 ) -> anyhow::Result<()> {
     let (Agreement { n_raters, n_items, .. }, level) = (it, rated.level);
+    if are_final_labels(rated.ratings.raters()) {
+        writeln!(
+            out,
+            "\x1b[1m{}\x1b[0m  {}, one for each candidate\n  Agreement needs the answers of each person, as `jurist \
+             agree people` has them.\n",
+            printable_line(rated.criterion),
+            plural(rated.ratings.n_ratings(), "final label")
+        )?;
+        return Ok(());
+    }
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {}, {} with two or more grades",

@@ -3,20 +3,25 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use jurist_core::chart::{Chart, MatrixChart};
-use jurist_core::grade::{Grade, GraderKind, Outcome, RubricHash, with_parts};
+use jurist_core::diagnostic::closest;
+use jurist_core::grade::{Grade, GraderKind, Outcome, RubricHash, part_of, with_parts};
 use jurist_core::quantity::plural;
 use jurist_core::stats::agreement::{Alignment, Level, align};
 use jurist_core::stats::comparison::{AgreementByItem, JudgeDifference, compare_judges};
 use serde_json::{Value as Json, json};
 
+use crate::database::DatabaseArgs;
 use crate::grades::agreement::{LevelName, format_measure, kappa_for_level};
-use crate::grades::candidate_scores::parse_scale_ends;
+use crate::grades::candidate_scores::{TIE_ADVICE, list_first, parse_scale_ends};
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
+use crate::grades::row_names::{find_names_without_row, without_row_number};
 use crate::grades::sources::{DeclaredScales, is_case_label, read_record_texts};
 use crate::grades::{
-    AnalysisOutputArgs, filter_by_criterion, list_criteria, read_grade_set, sort_for_resampling,
+    AnalysisOutputArgs, are_final_labels, filter_by_criterion, list_criteria, read_grade_set,
+    sort_for_resampling,
 };
 use crate::outcome::CommandOutcome;
+use crate::render::print_note;
 use crate::reporting::printable_line;
 use crate::version_names::{VersionNames, find_version_names};
 
@@ -72,6 +77,8 @@ pub struct AlignArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -81,7 +88,8 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
 
 /// Measures how far judges agree with people and writes it as the arguments ask for it.
 pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
-    let AlignmentInput { all, judges, declared, texts, no_match } = args.read_input()?;
+    let AlignmentInput { all, judges, declared, texts, no_match, labelled, not_compared } =
+        args.read_input()?;
     anyhow::ensure!(
         args.told.chart.is_none() || judges.len() < 2,
         "a chart shows one judge, and these files have {}",
@@ -94,7 +102,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         parts.iter().filter_map(|alignment_group| alignment_group.version).collect();
     let mut version_names = VersionNames::default();
     if !versions.is_empty() && !args.told.json {
-        version_names = find_version_names(&versions);
+        version_names = find_version_names(&versions, &args.place);
         writeln!(
             out,
             "These grades come from {} rubric versions; each is compared with people separately.\n",
@@ -109,6 +117,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         let is_judge = |index: &usize| judges.contains(&rated.ratings.raters()[*index]);
         let (own, people): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_judge);
         for judge in own {
+            let unanswered = find_unanswered_labels(&part.grades, &judges, &rated.ratings.raters()[judge]);
             match align(&rated.ratings, judge, &people, rated.level, args.told.seed) {
                 Ok(found) => {
                     if let Some(picture) = &args.told.chart {
@@ -128,6 +137,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     aligned.push(AlignedJudge {
                         criterion: rated.criterion.to_owned(),
                         row: report.len(),
+                        judge: found.judge.clone(),
                         agreement: AgreementByItem {
                             judge: match version {
                                 Some(version) => {
@@ -147,19 +157,21 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                             let name = version_names.name_of_hash(it);
                             write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(name))?;
                         }
-                        show_alignment(out, &rated, &found, args.worst, &part.grades, &texts)?;
+                        let shown = ShownAlignment { rated: &rated, found: &found, unanswered: &unanswered };
+                        args.show_alignment(out, &shown, &part.grades, &texts)?;
                     }
                     report.push(json!({
                         "criterion": rated.criterion, "rubric": version, "alignment": found,
-                        "n_repeated": rated.n_repeated,
+                        "n_repeated": rated.n_repeated, "n_unmatched_labels": unanswered.len(),
                     }));
                 }
                 Err(why) => {
                     let why = why.to_string();
                     // A gate that cannot be decided does not pass.
                     if args.min_kappa.is_some() {
-                        gate_failures
-                            .push(format!("`{}`: undefined, {why}", printable_line(rated.criterion)));
+                        let missing = explain_missing_labels(rated.criterion, &labelled);
+                        let why = missing.unwrap_or_else(|| why.clone());
+                        gate_failures.push(format!("`{}`: {why}", printable_line(rated.criterion)));
                     }
                     report.push(json!({ "criterion": rated.criterion, "rubric": version, "undefined": why }));
                 }
@@ -171,6 +183,9 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
     anyhow::ensure!(!aligned.is_empty(), "{no_match}");
+    if let Some(note) = not_compared {
+        print_note(&note);
+    }
     if !args.told.json {
         for failure in &gate_failures {
             writeln!(out, "--min-kappa {}: {failure}", args.min_kappa.unwrap_or_default())?;
@@ -178,9 +193,6 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     }
     Ok(if gate_failures.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
-
-/// What gives a majority to a candidate on which people are divided.
-const TIE_ADVICE: &str = "a third person or a decision on the page Disputes";
 
 /// Both sides of a comparison.
 struct AlignmentInput {
@@ -192,6 +204,10 @@ struct AlignmentInput {
     texts: BTreeMap<String, String>,
     /// Explains that no candidate can be compared, if that turns out.
     no_match: String,
+    /// The criteria of the labels.
+    labelled: Vec<String>,
+    /// Names the criteria of the labels that no judge graded.
+    not_compared: Option<String>,
 }
 
 /// A judge that was compared with people on a criterion.
@@ -199,13 +215,15 @@ struct AlignedJudge {
     criterion: String,
     /// Its place in the report.
     row: usize,
+    /// Its name without the version of the rubric.
+    judge: String,
     agreement: AgreementByItem,
 }
 
 impl AlignArgs {
     /// Reads the judges first: their criteria say which columns of a human table hold labels.
     fn read_input(&self) -> anyhow::Result<AlignmentInput> {
-        let judge_set = read_grade_set(&self.judge, None, &[])?;
+        let judge_set = read_grade_set(&self.judge, None, &[], &self.place)?;
         let judged = judge_set.grades.into_iter().flat_map(with_parts);
         // A name that both have is two graders.
         let marked = |mut grade: Grade| {
@@ -214,13 +232,15 @@ impl AlignArgs {
         };
         let is_judged = |grade: &Grade| grade.grader.kind != GraderKind::Check && !is_case_label(grade);
         let mut judged: Vec<Grade> = judged.filter(is_judged).map(marked).collect();
-        let human_set = read_grade_set(&self.human, self.task.as_deref(), &list_criteria(&judged))?;
+        let human_set =
+            read_grade_set(&self.human, self.task.as_deref(), &list_criteria(&judged), &self.place)?;
         let mut humans: Vec<Grade> =
             human_set.grades.into_iter().filter(|grade| grade.grader.kind == GraderKind::Human).collect();
         anyhow::ensure!(
             !humans.is_empty(),
             "--human needs grades of people, and these files hold only grades of judges and checks"
         );
+        name_configurations(&mut judged);
         drop_row_numbers(&mut judged, &humans);
         sort_for_resampling(&mut humans);
         sort_for_resampling(&mut judged);
@@ -233,9 +253,11 @@ impl AlignArgs {
         texts.extend(read_record_texts(&self.records)?);
         let tables = [human_set.without_criterion, judge_set.without_criterion].concat();
         let no_match = explain_no_match(&humans, &judged, self.criterion.as_deref(), &tables);
+        let labelled = list_criteria(&humans);
+        let not_compared = describe_unjudged_criteria(&labelled, &judged, self.criterion.as_deref());
         let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
         let all = filter_by_criterion(all, self.criterion.as_deref(), &self.told)?;
-        Ok(AlignmentInput { all, judges, declared, texts, no_match })
+        Ok(AlignmentInput { all, judges, declared, texts, no_match, labelled, not_compared })
     }
 
     /// Why a judge does not pass `--min-kappa` on a criterion; `None` if it passes, or if there is no such gate.
@@ -244,7 +266,9 @@ impl AlignArgs {
         let n_compared = found.n_items - found.n_split;
         if n_compared < self.min_candidates {
             let ties = match self.min_candidates <= found.n_items {
-                true => format!("; each of the {} needs {TIE_ADVICE}", plural(found.n_split, "tie")),
+                true => {
+                    format!("; each of the {} needs {}", plural(found.n_split, "tie"), self.tie_advice())
+                }
                 false => String::new(),
             };
             return Some(format!(
@@ -259,32 +283,224 @@ impl AlignArgs {
             None => Some("kappa has no confidence interval".to_owned()),
         }
     }
+
+    /// What resolves a tie. The answers of people in the database do not have what was decided about them.
+    fn tie_advice(&self) -> String {
+        let reads_people = self.human.iter().any(|path| path.as_os_str() == "people" && !path.is_file());
+        let decisions = if reads_people { "; `--human labels` has the decisions" } else { "" };
+        format!("{TIE_ADVICE}{decisions}")
+    }
+
+    fn show_alignment(
+        &self,
+        out: &mut impl Write,
+        shown: &ShownAlignment<'_>,
+        grades: &[Grade],
+        texts: &BTreeMap<String, String>,
+    ) -> anyhow::Result<()> {
+        let ShownAlignment { rated, found: it, unanswered } = *shown;
+        let is_final = are_final_labels(&it.humans);
+        let compared = match is_final {
+            true => "final labels".to_owned(),
+            false => plural(it.humans.len(), "person").replace("persons", "people"),
+        };
+        writeln!(
+            out,
+            "\x1b[1m{}\x1b[0m  {} compared with {compared} on {}",
+            printable_line(rated.criterion),
+            printable_line(&it.judge),
+            plural(it.n_items, "candidate")
+        )?;
+        for said in rated.notes() {
+            writeln!(out, "  {}", printable_line(&said))?;
+        }
+        if let Some(first) = unanswered.first() {
+            writeln!(
+                out,
+                "  {} without an answer of the judge, such as `{}`.",
+                plural(unanswered.len(), "labelled candidate"),
+                printable_line(first)
+            )?;
+        }
+        if 0 < it.n_split {
+            writeln!(
+                out,
+                "  {} of them have no human majority (ties); majority agreement, kappa, alpha and the table use the other {}. A tie needs {}.",
+                it.n_split,
+                it.n_items - it.n_split,
+                self.tie_advice()
+            )?;
+        }
+        // Pass and fail have no order to speak of, and yet a judge may be too mild.
+        let is_pass_or_fail = it.confusion.labels.len() <= 2 && it.with_mean.bias.value().is_some();
+        let has_order = rated.level != Level::Nominal || is_pass_or_fail;
+        let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
+        let rows = [
+            ("majority agreement", &it.with_consensus.percent),
+            (name, kappa_for_level(&it.with_consensus, rated.level)),
+            ("Krippendorff's alpha", &it.krippendorff_alpha),
+            ("rank correlation", &it.with_mean.spearman),
+            ("bias", &it.with_mean.bias),
+            ("mean absolute error", &it.with_mean.mean_absolute_error),
+        ];
+        for (name, measure) in rows.into_iter().take(if has_order { 6 } else { 3 }) {
+            writeln!(out, "  {name:<22}{}", format_measure(measure))?;
+        }
+        if it.confusion.labels.len() <= 10 {
+            show_confusion_matrix(out, rated, it)?;
+        }
+        for rates in it.answers.iter().filter(|_| it.confusion.labels.len() == 2) {
+            let name = format!("recall of `{}`", printable_line(rated.answer_word(&rates.label)));
+            writeln!(out, "  {name:<22}{}", format_measure(&rates.sensitivity))?;
+        }
+        for found in it.disagreements.iter().take(self.worst) {
+            let people: Vec<&str> = found.humans.iter().map(|answer| rated.answer_word(answer)).collect();
+            writeln!(
+                out,
+                "  \x1b[33m{}\x1b[0m: judge {}, people {}",
+                printable_line(&found.item),
+                printable_line(rated.answer_word(&found.judge)),
+                printable_line(&people.join(", "))
+            )?;
+            if let Some(text) = find_candidate_text(texts, &found.item) {
+                writeln!(out, "      text: {}", printable_line(text))?;
+            }
+            // The reason of another judge belongs to another answer.
+            let is_compared = |name: &String| *name == it.judge || it.humans.contains(name);
+            let about = |grade: &&Grade| {
+                grade.candidate == found.item
+                    && grade.criterion == rated.criterion
+                    && !grade.reason.is_empty()
+                    && is_compared(&grade.grader.name)
+            };
+            for grade in grades.iter().filter(about) {
+                writeln!(
+                    out,
+                    "      {}: {}",
+                    printable_line(&grade.grader.name),
+                    printable_line(grade.reason.as_str())
+                )?;
+            }
+        }
+        let conclusion = match is_final && it.one_more_person.n_items == 0 {
+            true => "Each candidate has one final label, so the judge cannot be compared with one more person; `--human \
+                     people` has the answers of each person."
+                .to_owned(),
+            false => it.one_more_person.sentence(),
+        };
+        writeln!(out, "  {conclusion}\n")?;
+        Ok(())
+    }
 }
 
-/// Names judged cases as people name them: `i01 [row 1]` is `i01` for people, who label the rows of a data file by id.
-/// A name that several rows have stays as it is.
+/// What is printed about one judge on one criterion.
+struct ShownAlignment<'a> {
+    rated: &'a CriterionRatings<'a>,
+    found: &'a Alignment,
+    /// Candidates with a label and without an answer of the judge.
+    unanswered: &'a [&'a str],
+}
+
+/// Tells the configurations of a judge apart where a candidate has grades of several, such as with and without a
+/// calibration. Without this, all grades but the first would be left out as repeated answers.
+fn name_configurations(judged: &mut [Grade]) {
+    let question = |grade: &Grade| JudgedQuestion {
+        judge: grade.grader.name.clone(),
+        criterion: grade.criterion.clone(),
+        rubric: grade.rubric.clone(),
+    };
+    let mut first: BTreeMap<JudgedQuestion, BTreeMap<String, String>> = BTreeMap::new();
+    let mut several: BTreeSet<JudgedQuestion> = BTreeSet::new();
+    for grade in &*judged {
+        let Some(configuration) = &grade.grader.configuration else { continue };
+        let by_candidate = first.entry(question(grade)).or_default();
+        let known = by_candidate.entry(grade.candidate.clone()).or_insert_with(|| configuration.clone());
+        if *known != *configuration {
+            several.insert(question(grade));
+        }
+    }
+    for grade in judged.iter_mut().filter(|grade| several.contains(&question(grade))) {
+        if let Some(configuration) = &grade.grader.configuration {
+            grade.grader.name = format!("{}{CONFIGURATION}{configuration}", grade.grader.name);
+        }
+    }
+}
+
+/// What stands between the name of a judge and its configuration.
+const CONFIGURATION: &str = ", configuration ";
+
+/// What a judge was asked, in one version of its rubric.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct JudgedQuestion {
+    judge: String,
+    criterion: String,
+    rubric: Option<RubricHash>,
+}
+
+/// The criteria of labels that no judge graded, with the criterion that may be meant.
+fn describe_unjudged_criteria(labelled: &[String], judged: &[Grade], wanted: Option<&str>) -> Option<String> {
+    let judged = list_criteria(judged);
+    let names: Vec<&str> = judged.iter().map(String::as_str).collect();
+    let is_unjudged = |name: &&String| {
+        !judged.contains(name)
+            && part_of(name).is_none()
+            && wanted.is_none_or(|wanted| wanted == name.as_str())
+    };
+    let describe = |name: &String| match closest(name, &names) {
+        Some(meant) => format!("`{name}` (did you mean `{meant}`?)"),
+        None => format!("`{name}`"),
+    };
+    let unjudged: Vec<String> = labelled.iter().filter(is_unjudged).map(describe).collect();
+    let which = if unjudged.len() == 1 { "this criterion" } else { "these criteria" };
+    (!unjudged.is_empty()).then(|| {
+        format!(
+            "labels of {which} are not compared, because the judge did not grade {}: {}",
+            if unjudged.len() == 1 { "it" } else { "them" },
+            list_first(unjudged.into_iter())
+        )
+    })
+}
+
+/// Why a criterion that a judge graded cannot be compared, if it has no labels at all.
+fn explain_missing_labels(criterion: &str, labelled: &[String]) -> Option<String> {
+    if labelled.iter().any(|name| name == criterion) {
+        return None;
+    }
+    let names: Vec<&str> = labelled.iter().map(String::as_str).collect();
+    Some(match closest(criterion, &names) {
+        Some(meant) => {
+            format!(
+                "no label has this criterion; did you mean `{}`, which has labels?",
+                printable_line(meant)
+            )
+        }
+        None => "no label has this criterion".to_owned(),
+    })
+}
+
+/// Candidates that people labelled and for which this judge has no answer.
+fn find_unanswered_labels<'a>(grades: &'a [Grade], judges: &[String], judge: &str) -> Vec<&'a str> {
+    let candidates = |is_meant: &dyn Fn(&str) -> bool| -> BTreeSet<&'a str> {
+        let is_scored = |grade: &&Grade| matches!(grade.outcome, Outcome::Scored { .. });
+        let meant = grades.iter().filter(is_scored).filter(|grade| is_meant(&grade.grader.name));
+        meant.map(|grade| grade.candidate.as_str()).collect()
+    };
+    let answered = candidates(&|name| name == judge);
+    let labelled = candidates(&|name| judges.iter().all(|judge| judge != name));
+    labelled.difference(&answered).copied().collect()
+}
+
+/// Names judged cases as people name them.
 fn drop_row_numbers(judged: &mut [Grade], humans: &[Grade]) {
-    let labelled: BTreeSet<&str> = humans.iter().map(|grade| grade.candidate.as_str()).collect();
-    let mut rows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for grade in judged.iter().filter(|grade| !labelled.contains(grade.candidate.as_str())) {
-        if let Some(name) = without_row_number(&grade.candidate) {
-            rows.entry(name.to_owned()).or_default().insert(grade.candidate.clone());
-        }
-    }
+    let candidates = |grades: &[Grade]| -> BTreeSet<String> {
+        grades.iter().map(|grade| grade.candidate.clone()).collect()
+    };
+    let names = find_names_without_row(&candidates(judged), &candidates(humans));
     for grade in judged {
-        if let Some(name) = without_row_number(&grade.candidate)
-            && labelled.contains(name)
-            && rows.get(name).is_some_and(|rows| rows.len() == 1)
-        {
-            grade.candidate = name.to_owned();
+        if let Some(name) = names.get(&grade.candidate) {
+            grade.candidate.clone_from(name);
         }
     }
-}
-
-/// `i01` of `i01 [row 1]`.
-fn without_row_number(candidate: &str) -> Option<&str> {
-    let (name, number) = candidate.strip_suffix(']')?.rsplit_once(" [row ")?;
-    number.bytes().all(|digit| digit.is_ascii_digit()).then_some(name)
 }
 
 /// Why no candidate could be compared, with an example from each side. If the criteria differ, also how tables that name
@@ -351,88 +567,6 @@ fn build_alignment_groups(grades: &[Grade]) -> Vec<AlignmentGroup<'_>> {
     parts
 }
 
-fn show_alignment(
-    out: &mut impl Write,
-    rated: &CriterionRatings<'_>,
-    it: &Alignment,
-    worst: usize,
-    grades: &[Grade],
-    texts: &BTreeMap<String, String>,
-) -> anyhow::Result<()> {
-    writeln!(
-        out,
-        "\x1b[1m{}\x1b[0m  {} compared with {} on {}",
-        printable_line(rated.criterion),
-        printable_line(&it.judge),
-        plural(it.humans.len(), "person").replace("persons", "people"),
-        plural(it.n_items, "candidate")
-    )?;
-    for said in rated.notes() {
-        writeln!(out, "  {}", printable_line(&said))?;
-    }
-    if 0 < it.n_split {
-        writeln!(
-            out,
-            "  {} of them have no human majority (ties); kappa, alpha and the table use the other {}. A tie needs {TIE_ADVICE}.",
-            it.n_split,
-            it.n_items - it.n_split
-        )?;
-    }
-    // Pass and fail have no order to speak of, and yet a judge may be too mild.
-    let is_pass_or_fail = it.confusion.labels.len() <= 2 && it.with_mean.bias.value().is_some();
-    let has_order = rated.level != Level::Nominal || is_pass_or_fail;
-    let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
-    let rows = [
-        ("majority agreement", &it.with_consensus.percent),
-        (name, kappa_for_level(&it.with_consensus, rated.level)),
-        ("Krippendorff's alpha", &it.krippendorff_alpha),
-        ("rank correlation", &it.with_mean.spearman),
-        ("bias", &it.with_mean.bias),
-        ("mean absolute error", &it.with_mean.mean_absolute_error),
-    ];
-    for (name, measure) in rows.into_iter().take(if has_order { 6 } else { 3 }) {
-        writeln!(out, "  {name:<22}{}", format_measure(measure))?;
-    }
-    if it.confusion.labels.len() <= 10 {
-        show_confusion_matrix(out, rated, it)?;
-    }
-    for rates in it.answers.iter().filter(|_| it.confusion.labels.len() == 2) {
-        let name = format!("recall of `{}`", printable_line(rated.answer_word(&rates.label)));
-        writeln!(out, "  {name:<22}{}", format_measure(&rates.sensitivity))?;
-    }
-    for found in it.disagreements.iter().take(worst) {
-        let people: Vec<&str> = found.humans.iter().map(|answer| rated.answer_word(answer)).collect();
-        writeln!(
-            out,
-            "  \x1b[33m{}\x1b[0m: judge {}, people {}",
-            printable_line(&found.item),
-            printable_line(rated.answer_word(&found.judge)),
-            printable_line(&people.join(", "))
-        )?;
-        if let Some(text) = find_candidate_text(texts, &found.item) {
-            writeln!(out, "      text: {}", printable_line(text))?;
-        }
-        // The reason of another judge belongs to another answer.
-        let is_compared = |name: &String| *name == it.judge || it.humans.contains(name);
-        let about = |grade: &&Grade| {
-            grade.candidate == found.item
-                && grade.criterion == rated.criterion
-                && !grade.reason.is_empty()
-                && is_compared(&grade.grader.name)
-        };
-        for grade in grades.iter().filter(about) {
-            writeln!(
-                out,
-                "      {}: {}",
-                printable_line(&grade.grader.name),
-                printable_line(grade.reason.as_str())
-            )?;
-        }
-    }
-    writeln!(out, "  {}\n", it.one_more_person.sentence())?;
-    Ok(())
-}
-
 /// People may name a case without the number of its row.
 fn find_candidate_text<'t>(texts: &'t BTreeMap<String, String>, item: &str) -> Option<&'t String> {
     let is_row = |name: &str| without_row_number(name) == Some(item);
@@ -468,7 +602,7 @@ fn show_judge_differences(
         }
         let p_name = if differences.len() == 1 { "p-value" } else { "p-value (Holm)" };
         for difference in differences.iter().take(MOST_COMPARISONS) {
-            show_judge_difference(out, &judges[0].criterion, difference, p_name)?;
+            show_judge_difference(out, judges, difference, p_name)?;
         }
         if MOST_COMPARISONS < differences.len() {
             let n_more = differences.len() - MOST_COMPARISONS;
@@ -478,12 +612,32 @@ fn show_judge_differences(
     Ok(())
 }
 
+/// What is compared if one judge has several configurations.
+const CONFIGURATIONS: &str = "these configurations of a judge";
+
+/// What two judges are that are compared: often the same model, with another rubric or another calibration.
+fn compared_things(judges: &[AlignedJudge], difference: &JudgeDifference) -> &'static str {
+    let name = |of: &String| {
+        judges.iter().find(|aligned| aligned.agreement.judge == *of).map(|aligned| &aligned.judge)
+    };
+    let base = |name: &String| name.split(CONFIGURATION).next().map(str::to_owned);
+    let (first, second) = (name(&difference.judges.0), name(&difference.judges.1));
+    if first == second {
+        "these rubric versions"
+    } else if first.and_then(base) == second.and_then(base) {
+        CONFIGURATIONS
+    } else {
+        "these judges"
+    }
+}
+
 fn show_judge_difference(
     out: &mut impl Write,
-    criterion: &str,
+    judges: &[AlignedJudge],
     it: &JudgeDifference,
     p_name: &str,
 ) -> anyhow::Result<()> {
+    let Some(AlignedJudge { criterion, .. }) = judges.first() else { return Ok(()) };
     let (first, second) = &it.judges;
     writeln!(
         out,
@@ -500,7 +654,15 @@ fn show_judge_difference(
         writeln!(out, "  {:<22}{}", "difference", format_measure(&it.difference))?;
         writeln!(out, "  {p_name:<22}{p:>6}")?;
     }
-    writeln!(out, "  {}\n", printable_line(&it.sentence()))?;
+    let compared = compared_things(judges, it);
+    writeln!(out, "  {}", printable_line(&it.sentence_about(compared)))?;
+    if compared == CONFIGURATIONS {
+        writeln!(
+            out,
+            "  A calibration changes scores and not answers; `jurist estimate` compares the scores with labels."
+        )?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
@@ -520,17 +682,4 @@ fn show_confusion_matrix(
         writeln!(out, "  {label:<10}{row}")?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_row_number;
-
-    #[test]
-    fn only_a_row_number_at_the_end_is_dropped() {
-        assert_eq!(without_row_number("i01 [row 1]"), Some("i01"));
-        assert_eq!(without_row_number("i01 [row 1] [prompt 2]"), None);
-        assert_eq!(without_row_number("i01 [row x]"), None);
-        assert_eq!(without_row_number("i01"), None);
-    }
 }

@@ -9,8 +9,10 @@ use jurist_core::stats::calibration::{
 };
 use serde_json::json;
 
-use crate::grades::candidate_scores::{off_scale_note, parse_unit_score};
-use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs};
+use crate::grades::candidate_scores::{
+    MajorityPasses, off_scale_note, parse_unit_score, pass_mark_ties_note,
+};
+use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs, find_unmatched_labels, unmatched_labels_note};
 use crate::outcome::CommandOutcome;
 use crate::reporting::format_on_scale;
 
@@ -55,10 +57,11 @@ enum MethodName {
 pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutcome> {
     let machine = args.sides.machine()?;
     let people = args.sides.people(&machine)?;
+    let machine = machine.named_as(&people);
+    let unmatched = find_unmatched_labels(&machine, &people)?;
     let (humans, judged) = (&people.numbers, &machine.numbers);
     let both: Vec<(&String, f64, f64)> =
         judged.iter().filter_map(|(id, judge)| Some((id, *judge, *humans.get(id)?))).collect();
-    anyhow::ensure!(!both.is_empty(), "no candidate has both a human label and a judge score");
     let (judge, human): (Vec<f64>, Vec<f64>) = both.iter().map(|(_, judge, human)| (*judge, *human)).unzip();
     let method = match args.method {
         MethodName::Isotonic => MappingMethod::Isotonic,
@@ -66,21 +69,28 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         MethodName::Quantile => MappingMethod::Quantile,
     };
     let found = calibrate(&judge, &human, method, args.told.seed)?;
-    let passes: Vec<bool> = human.iter().map(|human| args.threshold <= *human).collect();
-    let mark = calibrate_threshold(&judge, &passes, args.threshold, args.told.seed);
+    let MajorityPasses { passes, ties } = people.decide_by_majority(args.threshold);
+    let (decided, passes): (Vec<f64>, Vec<bool>) =
+        both.iter().filter_map(|(id, judge, _)| Some((*judge, *passes.get(*id)?))).unzip();
+    let n_ties = ties.iter().filter(|id| judged.contains_key(*id)).count();
+    let mark = calibrate_threshold(&decided, &passes, args.threshold, args.told.seed);
     let shown = select_anchors(&judge, &human, args.anchors);
     let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({
             "calibration": found,
             "threshold": mark.as_ref().ok(),
+            "n_unmatched_labels": unmatched.len(),
+            "n_ties": n_ties,
             "anchors": shown.as_ref().ok().map(|shown| shown.chosen.iter().map(|at| both[*at].0).collect::<Vec<_>>()),
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         writeln!(out, "{} labelled candidates", both.len())?;
-        if let Some(said) = off_scale_note(people.n_off_scale + machine.n_off_scale, args.sides.scale) {
-            writeln!(out, "\x1b[33m{said}\x1b[0m")?;
+        let n_off_scale = people.n_off_scale + machine.n_off_scale;
+        let notes = [unmatched_labels_note(&unmatched), off_scale_note(n_off_scale, args.sides.scale)];
+        for note in notes.into_iter().flatten() {
+            writeln!(out, "\x1b[33m{note}\x1b[0m")?;
         }
         for (name, before, after) in [
             ("Brier score", &found.before.brier, &found.after.brier),
@@ -91,6 +101,9 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         }
         writeln!(out, "{}", found.sentence())?;
         writeln!(out, "{}", pass_mark(&mark, args.threshold, machine.scale))?;
+        if let Some(note) = pass_mark_ties_note(n_ties) {
+            writeln!(out, "\x1b[33m{note}\x1b[0m")?;
+        }
         if let Ok(it) = &shown {
             let names: Vec<&str> = it.chosen.iter().map(|at| both[*at].0.as_str()).collect();
             writeln!(out, "Suggested anchors for the judge: {}.", names.join(", "))?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jurist_core::rubric::diff_rubrics;
 
+use crate::database::DatabaseArgs;
 use crate::outcome::CommandOutcome;
 use crate::suite_loading::{LoadingArgs, choose_file_rubric};
 use crate::version_names::find_version_names;
@@ -40,7 +41,7 @@ pub fn run_diff_command(args: &DiffArgs) -> anyhow::Result<CommandOutcome> {
     let changes = diff_rubrics(&old, &new);
     if !changes.is_empty() {
         let (old, new) = (old.version(), new.version());
-        let names = find_version_names(&BTreeSet::from([old, new]));
+        let names = find_version_names(&BTreeSet::from([old, new]), &DatabaseArgs::default());
         writeln!(out, "{} → {}", names.name_of_hash(old), names.name_of_hash(new))?;
     }
     for change in changes {

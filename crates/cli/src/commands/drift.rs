@@ -8,6 +8,7 @@ use jurist_core::quantity::plural;
 use jurist_core::stats::monitoring::{Alarm, DriftReport, RunningMean, detect_drift};
 use serde_json::json;
 
+use crate::database::DatabaseArgs;
 use crate::grades::candidate_scores::{off_scale_note, parse_scale_ends, unit_score};
 use crate::grades::{AnalysisOutputArgs, read_grade_files, select_criterion};
 use crate::outcome::CommandOutcome;
@@ -41,6 +42,8 @@ pub struct DriftArgs {
     #[arg(long, value_name = "N")]
     reference: Option<usize>,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -61,7 +64,7 @@ impl DriftPoint {
 const ALPHA: f64 = 0.05;
 
 pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
-    let grades = read_grade_files(&args.files, args.task.as_deref())?;
+    let grades = read_grade_files(&args.files, args.task.as_deref(), &args.place)?;
     let criterion = select_criterion(&grades, args.criterion.as_deref())?;
     let mut n_off_scale = 0;
     let points = collect_drift_points(&grades, criterion, args.scale, &mut n_off_scale)?;

@@ -15,9 +15,13 @@ use jurist_engine::load::read_input;
 use serde_json::json;
 
 use crate::grades::agreement::format_measure;
-use crate::grades::candidate_scores::{CandidateScores, off_scale_note, parse_unit_score};
+use crate::grades::candidate_scores::{
+    CandidateScores, MajorityPasses, off_scale_note, parse_unit_score, pass_mark_ties_note,
+};
 use crate::grades::sources::delimiter;
-use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs, read_sampled_candidates};
+use crate::grades::{
+    AnalysisOutputArgs, HumanJudgeArgs, find_unmatched_labels, read_sampled_candidates, unmatched_labels_note,
+};
 use crate::outcome::CommandOutcome;
 use crate::reporting::{format_on_scale, printable_line};
 
@@ -51,8 +55,17 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
     let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people(&machine)?) };
     let quantity =
         args.pass_mark.map_or(EstimatedQuantity::Mean, |pass_mark| EstimatedQuantity::PassRate { pass_mark });
-    let found = compare_estimators(&match_labels_to_scores(&machine, people.as_ref()), quantity);
     let sample = estimate_from_sample(args, &machine)?;
+    let machine = match &people {
+        Some(people) => machine.named_as(people),
+        None => machine,
+    };
+    let unmatched = match &people {
+        Some(people) => find_unmatched_labels(&machine, people)?,
+        None => Vec::new(),
+    };
+    let labels = people.as_ref().map(|people| select_labels(people, args.pass_mark)).unwrap_or_default();
+    let found = compare_estimators(&match_labels_to_scores(&machine, &labels.scores), quantity);
     let off =
         machine.n_off_scale + people.as_ref().map_or(0, |candidate_scores| candidate_scores.n_off_scale);
     if found.judge.value().is_none() && found.labels.value().is_none() {
@@ -63,11 +76,17 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
         let told = json!({
             "criterion": machine.criterion, "estimate": found, "sample": sample,
             "n_judge_errors": machine.without.len(), "n_off_scale": off,
+            "n_unmatched_labels": unmatched.len(), "n_ties": labels.n_ties,
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         if sample.is_none() || people.is_some() {
-            show_estimators(&mut out, &machine, &found)?;
+            show_estimators(&mut out, &machine, &found, !unmatched.is_empty())?;
+        }
+        for note in
+            [unmatched_labels_note(&unmatched), pass_mark_ties_note(labels.n_ties)].into_iter().flatten()
+        {
+            writeln!(out, "\x1b[33m{note}\x1b[0m")?;
         }
         if !machine.without.is_empty() && sample.is_none() {
             let (n, of) = (machine.without.len(), machine.without.len() + machine.numbers.len());
@@ -97,10 +116,28 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
     Ok(CommandOutcome::Passed)
 }
 
-fn match_labels_to_scores(machine: &CandidateScores, people: Option<&CandidateScores>) -> LabelledScores {
-    let none = BTreeMap::new();
-    let (judged, humans) =
-        (&machine.numbers, people.map_or(&none, |candidate_scores| &candidate_scores.numbers));
+/// The labels that are estimated from.
+#[derive(Default)]
+struct SelectedLabels {
+    scores: BTreeMap<String, f64>,
+    /// Candidates without a label, because people are divided about the pass mark.
+    n_ties: usize,
+}
+
+/// The mean of people for a mean; for a pass rate, whether most of them pass the candidate.
+fn select_labels(people: &CandidateScores, pass_mark: Option<f64>) -> SelectedLabels {
+    let Some(pass_mark) = pass_mark else {
+        return SelectedLabels { scores: people.numbers.clone(), n_ties: 0 };
+    };
+    let MajorityPasses { passes, ties } = people.decide_by_majority(pass_mark);
+    let score = |passes: bool| if passes { 1.0 } else { 0.0 };
+    let scores = passes.into_iter().map(|(candidate, passes)| (candidate, score(passes))).collect();
+    SelectedLabels { scores, n_ties: ties.len() }
+}
+
+/// A candidate without a label is one that only the judge scored, also if its label is a tie.
+fn match_labels_to_scores(machine: &CandidateScores, humans: &BTreeMap<String, f64>) -> LabelledScores {
+    let judged = &machine.numbers;
     LabelledScores {
         both: judged.iter().filter_map(|(id, judge)| Some((*humans.get(id)?, *judge))).collect(),
         judge_only: judged
@@ -164,6 +201,7 @@ fn show_estimators(
     out: &mut impl Write,
     machine: &CandidateScores,
     it: &EstimatorComparison,
+    has_unmatched: bool,
 ) -> anyhow::Result<()> {
     let what = match it.quantity {
         EstimatedQuantity::Mean => "mean".to_owned(),
@@ -195,7 +233,7 @@ fn show_estimators(
     for warning in &it.warnings {
         writeln!(out, "\x1b[33m{warning}\x1b[0m")?;
     }
-    writeln!(out, "{}", interpret_estimators(it))?;
+    writeln!(out, "{}", interpret_estimators(it, has_unmatched))?;
     Ok(())
 }
 
@@ -205,8 +243,8 @@ fn format_on_own_scale(measure: &CoefficientResult, scale: Option<(f64, f64)>) -
     own.map(|own| format!("  {own}")).unwrap_or_default()
 }
 
-/// What a newcomer takes away.
-fn interpret_estimators(it: &EstimatorComparison) -> String {
+/// What a newcomer takes away. Labels of other candidates than those that the judge graded say nothing about its bias.
+fn interpret_estimators(it: &EstimatorComparison, has_unmatched: bool) -> String {
     let what = if it.quantity == EstimatedQuantity::Mean { "mean" } else { "pass rate" };
     let best = [&it.ppi_plus_plus, &it.labels]
         .into_iter()
@@ -223,6 +261,10 @@ fn interpret_estimators(it: &EstimatorComparison) -> String {
         );
     };
     let off = match it.judge.value() {
+        Some(_) if has_unmatched && it.ppi_plus_plus.value().is_none() => {
+            "The bias of the judge is unknown, because some labels are of candidates that it did not grade."
+                .to_owned()
+        }
         Some(judge) if high < judge => {
             format!("The judge alone is significantly too high, by {:.3}.", judge - value)
         }

@@ -89,7 +89,7 @@ impl ExportArgs {
             );
             return Ok(Vec::new());
         }
-        let mut sources = sources(&self.files)?;
+        let mut sources = sources(&self.files, &self.place)?;
         if let Some(task) = &self.task {
             keep_task(&mut sources, Some(task))?;
         }

@@ -9,6 +9,7 @@ use jurist_core::stats::basics::CoefficientResult;
 use jurist_core::stats::consensus::{Panel, QuestionConsensus, compute_consensus, evaluate_panel};
 use serde_json::json;
 
+use crate::database::DatabaseArgs;
 use crate::grades::agreement::{LevelName, format_measure};
 use crate::grades::criterion_ratings::{CriterionRatings, group_ratings_by_criterion};
 use crate::grades::{
@@ -45,6 +46,8 @@ pub struct PanelArgs {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -57,10 +60,10 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         true => (None, args.task.as_deref()),
         false => (args.task.as_deref(), None),
     };
-    let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
+    let (grades, declared) = read_with_scales(&args.files, task_of_members, &args.place)?;
     let truth = match args.truth.is_empty() {
         true => Vec::new(),
-        false => read_grade_set(&args.truth, task_of_truth, &list_criteria(&grades))?.grades,
+        false => read_grade_set(&args.truth, task_of_truth, &list_criteria(&grades), &args.place)?.grades,
     };
     let marked = truth.into_iter().map(|mut grade| {
         grade.grader.name.push_str(TRUTH);

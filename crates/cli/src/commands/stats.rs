@@ -20,12 +20,14 @@ use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
 use self::task_results::show_task_results;
+use crate::database::DatabaseArgs;
 use crate::grades::AnalysisOutputArgs;
 use crate::grades::candidate_scores::{
     UNIT_SCALE, off_scale_note, parse_scale_ends, unit_of_value, unit_score,
 };
 use crate::grades::sources::{
-    DeclaredScales, GradeSource, SourceGrade, agreed_scales, ensure_one_task, no_grades, open_sources,
+    DeclaredScales, GradeSource, SourceGrade, agreed_scales, ensure_one_task, find_task_name, no_grades,
+    open_sources,
 };
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -68,6 +70,8 @@ pub struct StatsArgs {
     #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
     #[command(flatten)]
+    place: DatabaseArgs,
+    #[command(flatten)]
     told: AnalysisOutputArgs,
 }
 
@@ -105,7 +109,7 @@ pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
         None => match &args.task {
             Some(task) if args.files.is_empty() => {
                 let by = Some(args.by.as_str()).filter(|by| *by != CRITERION);
-                show_task_results(task, by, &args.told)
+                show_task_results(task, by, &args.place, &args.told)
             }
             _ => describe_grades(args),
         },
@@ -113,17 +117,18 @@ pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
 }
 
 fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
-    let sources = open_sources(&args.files)?;
+    let sources = open_sources(&args.files, &args.place)?;
+    let task = args.task.as_deref().map(|task| find_task_name(&sources, task)).transpose()?;
     sources.iter().for_each(GradeSource::note_ungraded_questions);
     let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale, other_scales } =
-        match collect_scores(&sources, args, args.scale) {
+        match collect_scores(&sources, args, task.as_deref(), args.scale) {
             // Answers of annotation tasks do not name their scale.
             Err(error) if args.scale.is_none() => {
                 let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
                 render::print_note(&format!(
                     "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
                 ));
-                collect_scores(&sources, args, Some((low, high)))?
+                collect_scores(&sources, args, task.as_deref(), Some((low, high)))?
             }
             found => found?,
         };
@@ -221,10 +226,10 @@ struct CollectedScores {
 fn collect_scores(
     sources: &[GradeSource],
     args: &StatsArgs,
+    asked: Option<&str>,
     scale: Option<(f64, f64)>,
 ) -> anyhow::Result<CollectedScores> {
     let (mut found, mut tasks) = (CollectedScores { scale, ..CollectedScores::default() }, BTreeSet::new());
-    let asked = args.task.as_deref();
     for source in sources {
         let mut last = None;
         source.for_each_grade(|grade| match grade {

@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod candidate_scores;
 pub mod criterion_ratings;
+pub mod row_names;
 pub mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +11,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::grade::{Grade, Outcome, SampledCandidate, with_parts};
+use jurist_core::quantity::plural;
 use jurist_engine::load::read_input;
 
 use self::candidate_scores::{
-    CandidateScores, UNIT_SCALE, average_candidate_scores, parse_scale_ends, scale_of_labels,
+    CandidateScores, UNIT_SCALE, average_candidate_scores, parse_scale_ends, scale_of_labels, score_choices,
 };
-use self::sources::{DeclaredScales, GradeSource, delimiter, keep_task, load_sources, no_grades};
+use self::sources::{
+    DeclaredChoices, DeclaredScales, GradeSource, delimiter, keep_task, load_sources, no_grades,
+};
+use crate::database::DatabaseArgs;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render::print_note;
 use crate::reporting::printable_line;
@@ -55,17 +60,22 @@ pub struct HumanJudgeArgs {
     /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
+    #[command(flatten)]
+    place: DatabaseArgs,
 }
 
 impl HumanJudgeArgs {
     /// Scores by people, for the judge's criterion if they graded it.
     pub fn people(&self, machine: &CandidateScores) -> anyhow::Result<CandidateScores> {
         let of_judge = std::slice::from_ref(&machine.criterion);
-        let read = read_grade_set(&self.human, self.task.as_deref(), of_judge)?;
+        let mut read = read_grade_set(&self.human, self.task.as_deref(), of_judge, &self.place)?;
         let is_graded = read.grades.iter().any(|grade| grade.criterion == machine.criterion);
         let wanted = self.criterion.as_ref().or(Some(&machine.criterion).filter(|_| is_graded));
         let criterion = select_criterion(&read.grades, wanted.map(String::as_str))
-            .map_err(|error| read.explain_reading(error))?;
+            .map_err(|error| read.explain_reading(error))?
+            .to_owned();
+        let criterion = criterion.as_str();
+        score_choices(&mut read.grades, criterion, &machine.choices)?;
         // A scale of the command line or of the labels comes before that of the judge's rubric.
         let declared = read.scales.get(criterion).copied().or(machine.scale);
         let of_rubric = declared.and_then(|ends| scale_of_labels(&read.grades, criterion, ends));
@@ -82,13 +92,15 @@ impl HumanJudgeArgs {
     pub fn machine(&self) -> anyhow::Result<CandidateScores> {
         // The annotation task is that of people.
         let task = self.task.as_deref().filter(|_| self.human.is_empty());
-        let read = read_grade_set(&self.judge, task, &[])?;
+        let read = read_grade_set(&self.judge, task, &[], &self.place)?;
         let criterion = select_criterion(&read.grades, self.criterion.as_deref())
             .map_err(|error| read.explain_reading(error))?;
         self.ensure_one_judge(&read.grades, criterion)?;
         let scores = average_candidate_scores(&read.grades, criterion, self.grader.as_deref(), self.scale)?;
         let scale = read.scales.get(criterion).copied().or(scores.scale).filter(|ends| *ends != UNIT_SCALE);
-        Ok(CandidateScores { scale, ..scores })
+        // A calibrated judge gives a choice another score than the rubric.
+        let choices = read.choices.get(criterion).cloned().unwrap_or_else(|| scores.choices.clone());
+        Ok(CandidateScores { scale, choices, ..scores })
     }
 
     /// Refuses scores of several judges: their mean is the score of no judge.
@@ -115,18 +127,75 @@ impl HumanJudgeArgs {
     }
 }
 
+/// The labels of candidates that the judge did not grade. Without any candidate that has a label and a score, there is
+/// nothing to learn about the judge.
+pub fn find_unmatched_labels<'a>(
+    machine: &CandidateScores,
+    people: &'a CandidateScores,
+) -> anyhow::Result<Vec<&'a str>> {
+    let example = |candidate: &str| format!("`{}`", printable_line(candidate));
+    let criterion = example(&machine.criterion);
+    let Some(label) = people.numbers.keys().next() else {
+        let of = people.without.first().map(|candidate| format!(", such as that of {}", example(candidate)));
+        anyhow::bail!(
+            "no label of {} is a number or has a scale{}; labels that are choices need a judge whose grades or rubric \
+             say what each choice is worth",
+            example(&people.criterion),
+            of.unwrap_or_default()
+        );
+    };
+    anyhow::ensure!(!machine.numbers.is_empty(), "no grade of {criterion} is a number or has a scale");
+    let without: BTreeSet<&str> = machine.without.iter().map(String::as_str).collect();
+    let labelled: Vec<&str> = people.numbers.keys().map(String::as_str).collect();
+    let has_score = |candidate: &&str| machine.numbers.contains_key(*candidate);
+    let is_unmatched = |candidate: &&str| !has_score(candidate) && !without.contains(*candidate);
+    let unmatched: Vec<&str> = labelled.iter().copied().filter(is_unmatched).collect();
+    if labelled.iter().any(has_score) {
+        return Ok(unmatched);
+    }
+    anyhow::ensure!(
+        unmatched.len() == labelled.len(),
+        "the judge has no score of {criterion} for any labelled candidate, such as {}",
+        example(label)
+    );
+    let judged = machine.numbers.keys().next().map(|candidate| example(candidate)).unwrap_or_default();
+    anyhow::bail!(
+        "{} of {criterion} {} no candidate that the judge graded; labels are, for example, of {}, and judge grades of \
+         {judged}",
+        plural(labelled.len(), "label"),
+        if labelled.len() == 1 { "matches" } else { "match" },
+        example(label)
+    );
+}
+
+/// Says how many labels are of candidates that the judge did not grade.
+pub fn unmatched_labels_note(unmatched: &[&str]) -> Option<String> {
+    let first = unmatched.first()?;
+    Some(format!(
+        "{} {} no candidate that the judge graded, such as `{}`.",
+        plural(unmatched.len(), "label"),
+        if unmatched.len() == 1 { "matches" } else { "match" },
+        printable_line(first)
+    ))
+}
+
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
 /// Answers of several annotation tasks are never put together: `task` says which one is meant.
-pub fn read_grade_files(paths: &[PathBuf], task: Option<&str>) -> anyhow::Result<Vec<Grade>> {
-    Ok(read_with_scales(paths, task)?.0)
+pub fn read_grade_files(
+    paths: &[PathBuf],
+    task: Option<&str>,
+    place: &DatabaseArgs,
+) -> anyhow::Result<Vec<Grade>> {
+    Ok(read_with_scales(paths, task, place)?.0)
 }
 
 /// The same with each part of what a judge answered as a grade of its own, to be compared with people part by part.
 pub fn read_with_parts(
     paths: &[PathBuf],
     task: Option<&str>,
+    place: &DatabaseArgs,
 ) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let (grades, scales) = read_with_scales(paths, task)?;
+    let (grades, scales) = read_with_scales(paths, task, place)?;
     Ok((grades.into_iter().flat_map(with_parts).collect(), scales))
 }
 
@@ -134,8 +203,9 @@ pub fn read_with_parts(
 pub fn read_with_scales(
     paths: &[PathBuf],
     task: Option<&str>,
+    place: &DatabaseArgs,
 ) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let read = read_grade_set(paths, task, &[])?;
+    let read = read_grade_set(paths, task, &[], place)?;
     Ok((read.grades, read.scales))
 }
 
@@ -148,6 +218,7 @@ pub struct GradeSet {
     pub texts: BTreeMap<String, String>,
     /// How each table that names no criterion was read, and what to add.
     pub without_criterion: Vec<String>,
+    pub choices: DeclaredChoices,
 }
 
 impl GradeSet {
@@ -165,18 +236,28 @@ pub fn read_grade_set(
     paths: &[PathBuf],
     task: Option<&str>,
     criteria: &[String],
+    place: &DatabaseArgs,
 ) -> anyhow::Result<GradeSet> {
-    let mut sources = load_sources(paths, criteria)?;
+    let mut sources = load_sources(paths, criteria, place)?;
     keep_task(&mut sources, task)?;
     let mut read = GradeSet::default();
     for source in &sources {
         read.scales.extend(source.declared_scales());
+        read.choices.extend(source.declared_choices());
         read.texts.extend(source.candidate_texts());
         read.without_criterion.extend(source.without_criterion.clone());
     }
     read.grades = sources.into_iter().flat_map(GradeSource::into_grades).collect();
     anyhow::ensure!(!read.grades.is_empty(), "{}", no_grades(paths));
     Ok(read)
+}
+
+/// The graders of final labels of annotation tasks: what was decided, and what everybody answered.
+const FINAL_LABELS: [&str; 2] = ["adjudicated", "unanimous"];
+
+/// Whether all grades are final labels, of which each candidate has one, and not answers of persons.
+pub fn are_final_labels(graders: &[String]) -> bool {
+    !graders.is_empty() && graders.iter().all(|grader| FINAL_LABELS.contains(&grader.as_str()))
 }
 
 /// The names of the criteria that were graded.
@@ -239,7 +320,8 @@ pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyh
 /// How the candidates of files were sampled, where they say so.
 pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledCandidate>> {
     let mut all = Vec::new();
-    for path in paths.iter().filter(|path| path.is_file()) {
+    let is_text = |path: &&PathBuf| path.extension().is_none_or(|extension| extension != "parquet");
+    for path in paths.iter().filter(|path| path.is_file()).filter(is_text) {
         let name = path.display().to_string();
         let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
         match path.extension().and_then(|extension| extension.to_str()) {

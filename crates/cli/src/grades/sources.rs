@@ -10,7 +10,7 @@ use jurist_core::grade::{
     FORMAT, Grade, Grader, GraderKind, GradesFileLine, MetadataFields, Outcome, Reason, ShortGrade, Spend,
     VerdictStatus, list_ungraded_questions, read_labels_table, step_grades, with_parts,
 };
-use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_scales, grade_rows};
+use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_choices, declared_scales, grade_rows};
 use jurist_core::rubric::Value;
 use jurist_core::run::{CaseResult, Run};
 use jurist_engine::load::read_input;
@@ -18,6 +18,8 @@ use jurist_engine::record_file::RecordFile;
 use jurist_store::run_labels::StoredRunLabel;
 use serde_json::Value as Json;
 
+use super::candidate_scores::ChoiceScores;
+use crate::database::DatabaseArgs;
 use crate::render;
 use crate::reporting::printable_line;
 use crate::runtime::wait_for;
@@ -32,6 +34,8 @@ pub struct GradeSource {
     texts: BTreeMap<String, String>,
     /// How a table that names no criterion was read, and what to add.
     pub without_criterion: Option<String>,
+    /// The names of the annotation tasks of the database by their ids.
+    tasks: BTreeMap<String, String>,
 }
 
 enum GradeSourceContents {
@@ -51,7 +55,7 @@ pub enum SourceGrade<'a> {
 
 impl GradeSource {
     fn new(name: String, held: GradeSourceContents) -> Self {
-        Self { name, held, texts: BTreeMap::new(), without_criterion: None }
+        Self { name, held, texts: BTreeMap::new(), without_criterion: None, tasks: BTreeMap::new() }
     }
 
     /// Of the candidates, only the beginning of their texts is kept. Cases that people labelled have two more grades:
@@ -95,6 +99,14 @@ impl GradeSource {
             GradeSourceContents::Run(run, _) => declared_scales(run),
             GradeSourceContents::Grades(all) => scales_of_units(all.iter().map(|(grade, _)| grade)),
             GradeSourceContents::Lines(_) => DeclaredScales::new(),
+        }
+    }
+
+    /// What each choice is worth from 0 to 1, by criterion, as the rubrics of a run declare it.
+    pub fn declared_choices(&self) -> DeclaredChoices {
+        match &self.held {
+            GradeSourceContents::Run(run, _) => declared_choices(run),
+            GradeSourceContents::Grades(_) | GradeSourceContents::Lines(_) => DeclaredChoices::new(),
         }
     }
 
@@ -288,6 +300,9 @@ pub fn read_record_texts(paths: &[PathBuf]) -> anyhow::Result<BTreeMap<String, S
 /// The ends of scales by criterion, as rubrics and tasks declare them.
 pub type DeclaredScales = BTreeMap<String, (f64, f64)>;
 
+/// What each choice is worth from 0 to 1, by criterion.
+pub type DeclaredChoices = BTreeMap<String, ChoiceScores>;
+
 /// The scales of criteria about which no two sources differ.
 pub fn agreed_scales(sources: &[GradeSource]) -> DeclaredScales {
     let mut scales: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
@@ -324,11 +339,42 @@ fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScale
 
 /// Leaves answers of one annotation task: the one that is asked for, or the only one. What is of no task stays.
 pub fn keep_task(sources: &mut [GradeSource], asked: Option<&str>) -> anyhow::Result<()> {
-    ensure_one_task(&tasks_of(sources), asked)?;
-    if let Some(task) = asked {
+    let asked = asked.map(|asked| find_task_name(sources, asked)).transpose()?;
+    ensure_one_task(&tasks_of(sources), asked.as_deref())?;
+    if let Some(task) = &asked {
         keep_only(sources, task);
     }
     Ok(())
+}
+
+/// The name that answers carry of an annotation task, which is asked for by its name or its id. Of several tasks with one
+/// name, the one with answers is meant. A name that nothing is known of stays as it is.
+pub fn find_task_name(sources: &[GradeSource], asked: &str) -> anyhow::Result<String> {
+    let tasks = tasks_of(sources);
+    if tasks.contains(asked) {
+        return Ok(asked.to_owned());
+    }
+    if let Some(name) = sources.iter().find_map(|source| source.tasks.get(asked)) {
+        return Ok(name.clone());
+    }
+    let meant: Vec<&String> = tasks.iter().filter(|task| is_task_called(task, asked)).collect();
+    match meant.as_slice() {
+        [] => Ok(asked.to_owned()),
+        [only] => Ok((*only).clone()),
+        several => {
+            let names: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
+            anyhow::bail!(
+                "several annotation tasks are called `{asked}`; choose one by its id: {}",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// Whether a task has this name or this id. It is called `NAME (ID)` if another task has the same name.
+fn is_task_called(task: &str, asked: &str) -> bool {
+    let parts = task.strip_suffix(')').and_then(|task| task.rsplit_once(" ("));
+    parts.is_some_and(|(name, id)| name == asked || id == asked)
 }
 
 /// The task that is asked for is there, or there is one at most.
@@ -366,26 +412,34 @@ pub fn tasks_of(sources: &[GradeSource]) -> BTreeSet<String> {
 }
 
 /// Grades from files of every kind or from the database, with where each of them comes from.
-pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
-    load_sources(paths, &[])
+pub fn sources(paths: &[PathBuf], place: &DatabaseArgs) -> anyhow::Result<Vec<GradeSource>> {
+    load_sources(paths, &[], place)
 }
 
 /// The same. In tables, a column with the name of one of the criteria holds labels of that criterion.
-pub fn load_sources(paths: &[PathBuf], criteria: &[String]) -> anyhow::Result<Vec<GradeSource>> {
-    let opened = open_sources_of_criteria(paths, criteria)?;
+pub fn load_sources(
+    paths: &[PathBuf],
+    criteria: &[String],
+    place: &DatabaseArgs,
+) -> anyhow::Result<Vec<GradeSource>> {
+    let opened = open_sources_of_criteria(paths, criteria, place)?;
     let all = opened.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
     anyhow::ensure!(all.iter().any(|source| source.rows().next().is_some()), "{}", no_grades(paths));
     Ok(all)
 }
 
 /// The same, with files of lines as they are.
-pub fn open_sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
-    open_sources_of_criteria(paths, &[])
+pub fn open_sources(paths: &[PathBuf], place: &DatabaseArgs) -> anyhow::Result<Vec<GradeSource>> {
+    open_sources_of_criteria(paths, &[], place)
 }
 
-fn open_sources_of_criteria(paths: &[PathBuf], criteria: &[String]) -> anyhow::Result<Vec<GradeSource>> {
+fn open_sources_of_criteria(
+    paths: &[PathBuf],
+    criteria: &[String],
+    place: &DatabaseArgs,
+) -> anyhow::Result<Vec<GradeSource>> {
     wait_for(async {
-        let (runs, mut all) = (StoredRuns::default(), Vec::new());
+        let (runs, mut all) = (StoredRuns::of_database(place), Vec::new());
         for path in expand_folders(paths)? {
             all.push(open_grade_source(&path, &runs, criteria).await?);
         }
@@ -434,11 +488,20 @@ async fn open_grade_source(
     let is_file = path.is_file() || name == "-";
     if let Some(which) = StoredGradeKind::from_name(&name).filter(|_| !is_file) {
         let grades = runs.load_stored_grades(which).await?;
-        return Ok(GradeSource::new(name, GradeSourceContents::Grades(grades)));
+        let tasks = match which {
+            StoredGradeKind::People | StoredGradeKind::Labels => runs.task_names_by_id().await?,
+            StoredGradeKind::Judges => BTreeMap::new(),
+        };
+        let read = GradeSource::new(name, GradeSourceContents::Grades(grades));
+        return Ok(GradeSource { tasks, ..read });
     }
     if !is_file || path.extension().is_some_and(|extension| extension == "json") {
         let (run, labels) = (runs.load(&name).await?, runs.load_run_labels(&name).await?);
         return Ok(GradeSource::of_run(name, run, &labels));
+    }
+    if path.extension().is_some_and(|extension| extension == "parquet") {
+        let lines = read_parquet_lines(path).with_context(|| format!("cannot read `{name}`"))?;
+        return Ok(GradeSource::new(name, GradeSourceContents::Lines(lines.into())));
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|extension| extension == "csv" || extension == "tsv") {
@@ -456,7 +519,65 @@ async fn open_grade_source(
     Ok(GradeSource::new(name, GradeSourceContents::Lines(text)))
 }
 
+/// The rows of a Parquet table that `jurist export` wrote, as the lines that it writes as JSON.
+#[cfg(feature = "parquet")]
+fn read_parquet_lines(path: &Path) -> anyhow::Result<String> {
+    let rows = jurist_server::parquet::read_parquet_rows(std::fs::read(path)?, usize::MAX)?;
+    let lines: Vec<String> = rows.into_iter().map(|row| restore_exported_row(row).to_string()).collect();
+    Ok(lines.join("\n"))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet_lines(_: &Path) -> anyhow::Result<String> {
+    anyhow::bail!("this program was built without Parquet")
+}
+
+/// Restores what a Parquet table has as text: nested values, and the time, which its reader writes with spaces.
+#[cfg(feature = "parquet")]
+fn restore_exported_row(mut row: Json) -> Json {
+    for name in ["evidence", "points", "attempts", "metadata", "flags"] {
+        let nested = row[name].as_str().and_then(|text| serde_json::from_str(text).ok());
+        if let Some(nested) = nested {
+            row[name] = nested;
+        }
+    }
+    if let Some(text) = row["time"].as_str() {
+        let time = text.replacen(' ', "T", 1).replace(' ', "");
+        row["time"] =
+            if jurist_core::quantity::Time::parse(&time).is_ok() { time.into() } else { Json::Null };
+    }
+    row
+}
+
 /// The character between the cells of a table.
 pub fn delimiter(path: &Path) -> u8 {
     if path.extension().is_some_and(|extension| extension == "tsv") { b'\t' } else { b',' }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_found_by_its_name_or_its_id() {
+        let source = |task: &str| {
+            let line = format!(
+                r#"{{"candidate": "a", "criterion": "b", "value": 1, "metadata": {{"annotation_task": "{task}"}}}}"#
+            );
+            let read = GradeSource::new("people".to_owned(), GradeSourceContents::Lines(line.into()));
+            read.load().unwrap()
+        };
+        let mut sources = vec![source("Replies"), source("Tone (task_1)")];
+        sources[0].tasks = BTreeMap::from([("task_0".to_owned(), "Replies".to_owned())]);
+        let found = |asked: &str| find_task_name(&sources, asked).unwrap();
+        assert_eq!(found("Replies"), "Replies");
+        assert_eq!(found("task_0"), "Replies");
+        for asked in ["Tone (task_1)", "Tone", "task_1"] {
+            assert_eq!(found(asked), "Tone (task_1)");
+        }
+        assert_eq!(found("Other"), "Other");
+        sources.push(source("Tone (task_2)"));
+        let error = find_task_name(&sources, "Tone").unwrap_err().to_string();
+        assert!(error.ends_with("choose one by its id: `Tone (task_1)`, `Tone (task_2)`"), "{error}");
+    }
 }

@@ -153,6 +153,7 @@ scenarios!(
     drift,
     estimate,
     eval,
+    exports,
     grade,
     hostile,
     import,

@@ -13,7 +13,7 @@ use super::{
     Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
     Verified, plain_question_kind, reached_claims, running_score, settled_rating, weighted_score,
 };
-use crate::grade::{EXCLUDED, LABEL_SEPARATOR, NOTHING_TICKED};
+use crate::grade::{EXCLUDED, LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, SCALES};
 use crate::quantity::Time;
 
 /// One submitted form.
@@ -80,11 +80,14 @@ pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
     row.insert("timestamp".to_owned(), to_the_second(form.time).into());
     let first = form.schemes.iter().position(|scheme| matches!(scheme.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
-        let Some(answer) =
+        let Some(mut answer) =
             form.draft.get(&scheme.name).and_then(|answer| answer_to_json(&scheme.kind, answer))
         else {
             continue;
         };
+        if let Some(scales) = mixed_scales_to_json(&scheme.kind) {
+            answer[SCALES] = scales;
+        }
         let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
         let key = if row.contains_key(key) { format!("{key}_answer") } else { key.to_owned() };
         row.insert(key, answer);
@@ -118,15 +121,49 @@ pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
 const QUESTIONS: &str = "questions";
 const DECIDED: &str = "decided";
 
-/// The ends of the numeric scales of a rubric, by what is rated on them.
-fn scales(kind: &SchemeKind) -> Vec<(String, (f64, f64))> {
+/// The scale of something that a rubric rates.
+struct RatedScale {
+    name: String,
+    /// The ends of numbers, `binary` for yes and no, or `radio` for choices.
+    scale: String,
+}
+
+/// The scales of a rubric, by what is rated on them.
+fn list_rated_scales(kind: &SchemeKind) -> Vec<RatedScale> {
     let SchemeKind::Rubric { criteria, overall, .. } = kind else { return Vec::new() };
-    let of = |name: &str, criterion: &Criterion| Some((name.to_owned(), numeric_ends(criterion)?));
+    let of = |name: &str, criterion: &Criterion| {
+        Some(RatedScale { name: name.to_owned(), scale: describe_criterion_scale(criterion)? })
+    };
     let own = criteria.iter().filter_map(|criterion| of(&criterion.name, criterion));
     let overall = overall.iter().filter_map(|overall| of("overall", overall));
     let weighted =
         criteria.first().filter(|_| is_one_scale(criteria)).and_then(|first| of("weighted_score", first));
     own.chain(overall).chain(weighted).collect()
+}
+
+/// The scale of a criterion in words that [`PlainQuestion`] and readers of tables know; `None` for numbers without ends.
+fn describe_criterion_scale(criterion: &Criterion) -> Option<String> {
+    if let Some((low, high)) = numeric_ends(criterion) {
+        return Some(format!("{} to {}", number_to_json(low), number_to_json(high)));
+    }
+    let has_points = !criterion.points.is_empty();
+    if has_points && criterion.points.iter().all(|point| matches!(point.value, Value::Bool(_))) {
+        return Some(BINARY.to_owned());
+    }
+    // A choice may look like a number; a reader who knows that it is a label leaves it as it is.
+    let has_text = criterion.points.iter().any(|point| matches!(point.value, Value::Text(_)));
+    has_text.then(|| PlainQuestion::Labels { word: "radio" }.to_string())
+}
+
+/// The scale of a criterion that is answered with yes or no.
+const BINARY: &str = "binary";
+
+/// The scales of a rubric whose criteria differ in it. A rubric with one scale of numbers has the form that Potato
+/// writes, which names none.
+fn mixed_scales_to_json(kind: &SchemeKind) -> Option<Json> {
+    let SchemeKind::Rubric { criteria, .. } = kind else { return None };
+    let scales = list_rated_scales(kind).into_iter().map(|rated| (rated.name, Json::from(rated.scale)));
+    (!is_one_scale(criteria)).then(|| Json::Object(scales.collect()))
 }
 
 /// The id as the data writes it.
@@ -145,7 +182,16 @@ pub fn form_to_json_line(form: &ExportedForm<'_>) -> String {
             order.extend(criteria.iter().map(|criterion| criterion.name.as_str()));
         }
     }
-    order.extend(["overall", "notes", "weighted_score", "steps", "step_index", "correctness", "error_type"]);
+    order.extend([
+        "overall",
+        "notes",
+        "weighted_score",
+        SCALES,
+        "steps",
+        "step_index",
+        "correctness",
+        "error_type",
+    ]);
     order.extend([QUESTIONS, DECIDED, EXCLUDED]);
     let mut text = String::new();
     write_ordered_json(&Json::Object(form_to_json(form)), &order, &mut text);
@@ -355,7 +401,8 @@ pub fn export_columns(id_key: &str, schemes: &[Scheme], has_decisions: bool) -> 
                     BESIDE.map(|column| named(&format!("{}.{column}", criterion.name)))
                 };
                 columns.extend(criteria.iter().flat_map(beside));
-                columns.extend(scales(&scheme.kind).iter().map(|(name, _)| named(&format!("{name}.scale"))));
+                let scales = list_rated_scales(&scheme.kind);
+                columns.extend(scales.iter().map(|rated| named(&format!("{}.scale", rated.name))));
             }
             SchemeKind::Trajectory { .. } => {
                 columns.push(named("n_wrong"));
@@ -415,9 +462,7 @@ pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
                     cells.push(said["comments"][&criterion.name].clone());
                     cells.push(quotes_cell(&said["evidence"][&criterion.name]));
                 }
-                let ends =
-                    |(_, (low, high))| json!(format!("{} to {}", number_to_json(low), number_to_json(high)));
-                cells.extend(scales(&scheme.kind).into_iter().map(ends));
+                cells.extend(list_rated_scales(&scheme.kind).into_iter().map(|rated| json!(rated.scale)));
             }
             SchemeKind::Trajectory { marks, .. } => {
                 let right = marks.first().map(String::as_str);

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::dialect::{self, ProjectEnvironment, ReadError, VariableExpansion};
-use crate::grade::{GradesFileLine, Outcome, Time, step_grades};
+use crate::grade::{Grade, GradesFileLine, Outcome, Time, read_grade_table, step_grades};
 
 const TUTORIAL: &str = include_str!("../../tests/dialects/potato/coding-agent.yaml");
 
@@ -262,6 +262,60 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     assert_eq!(cells[15], json!("1 to 5"));
     assert_eq!(cells[18..], [json!("a; c"), json!("multiselect")]);
     assert_eq!(form_to_json(&form)["candidate"], "t");
+}
+
+#[test]
+fn a_rubric_with_several_scales_is_exported_with_them_and_read_back() {
+    let rubric = json!({ "criteria": [
+        { "name": "resolved", "description": "It is.", "scale": "binary" },
+        { "name": "tone", "description": "How?", "scale": { "likert": { "min": 1, "max": 5 } } },
+        { "name": "style", "description": "Which?", "scale": { "choices": { "plain": 1, "7": 0.6, "stilted": 0 } } },
+    ] });
+    let rubric = dialect::read_canonical_rubric(&rubric).unwrap();
+    let schemes = vec![schemes_of_rubric(&rubric, "quality", false).unwrap()];
+    let ratings = [
+        ("resolved", Value::Bool(true)),
+        ("tone", Value::Number(4.0)),
+        ("style", Value::Text("7".to_owned())),
+    ];
+    let criteria = ratings.map(|(name, value)| (name.to_owned(), Rated::of(value))).into_iter().collect();
+    let answer = Answer::Rubric { criteria, overall: None, notes: None };
+    let draft = Draft::from([("quality".to_owned(), answer)]);
+    let row = exported(&schemes, &draft);
+    let scales = json!({ "resolved": "binary", "tone": "1 to 5", "style": "radio" });
+    assert_eq!(row["rubric"]["scales"], scales);
+    let (GradesFileLine::Grades(of_line), _) = GradesFileLine::with_fields(&row.to_string()).unwrap() else {
+        panic!("no grades")
+    };
+    let form = ExportedForm {
+        id_key: "trace_id",
+        candidate: "trace_042",
+        written_id: None,
+        annotator: "annotator_03",
+        time: Time::parse("2026-03-20T10:15:32Z").unwrap(),
+        schemes: &schemes,
+        draft: &draft,
+        decisions: &[],
+        is_excluded: false,
+    };
+    let cells: Vec<String> = export_cells(&form)
+        .iter()
+        .map(|cell| {
+            cell.as_str()
+                .map_or_else(|| if cell.is_null() { String::new() } else { cell.to_string() }, str::to_owned)
+        })
+        .collect();
+    let table = format!("{}\n{}\n", export_columns("trace_id", &schemes, false).join(","), cells.join(","));
+    let of_table = read_grade_table(&table, b',').unwrap().grades.into_iter().map(|(grade, _)| grade);
+    let outcomes = |grades: Vec<Grade>| {
+        let pair = |grade: Grade| (grade.criterion, grade.outcome);
+        grades.into_iter().map(pair).collect::<BTreeMap<String, Outcome>>()
+    };
+    let expected = outcomes(of_line);
+    assert_eq!(expected["style"], Outcome::Scored { value: Value::Text("7".to_owned()), unit: None });
+    assert_eq!(expected["resolved"], Outcome::Scored { value: Value::Bool(true), unit: None });
+    assert_eq!(expected["tone"], Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) });
+    assert_eq!(outcomes(of_table.collect()), expected);
 }
 
 #[test]

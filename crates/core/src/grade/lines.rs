@@ -6,8 +6,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json, json};
 
-use super::plain::{is_form, read_plain_answers};
+use super::exported::{is_exported_row, read_exported_fields, read_exported_grade};
+use super::plain::{PlainQuestion, is_form, read_plain_answers};
 use super::steps::marks_steps;
+use super::table::position_between_ends;
 use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, RubricHash, Spend, Time, Value};
 
 /// What one line says.
@@ -155,6 +157,10 @@ impl GradesFileLine {
             Some(Json::Object(fields)) => fields,
             Some(_) => return Err(BadLine::Shape("`metadata` must map names to values".to_owned())),
         };
+        if is_exported_row(&map) {
+            let grade = read_exported_grade(&map)?;
+            return Ok((Self::Grades(vec![grade]), read_exported_fields(&map, fields)));
+        }
         Ok((Self::of_map(map, is_for_statistics)?, fields))
     }
 
@@ -288,6 +294,9 @@ fn complete_check_grade(
 /// The key of a form, and the column of a table, that marks answers of an excluded annotator.
 pub const EXCLUDED: &str = "excluded";
 
+/// The key of a rubric in a form that names the scales of its criteria, as columns of tables do (`NAME.scale`).
+pub const SCALES: &str = "scales";
+
 /// Whether a form has answers of an annotator who was excluded from the task.
 pub(super) fn is_excluded_form(map: &Map<String, Json>) -> bool {
     map.get(EXCLUDED) == Some(&Json::Bool(true))
@@ -342,14 +351,16 @@ fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Res
         time,
         attempts: Vec::new(),
     };
+    let scales = rubric.get(SCALES).and_then(Json::as_object);
     let grade = |(criterion, rating): (&str, &Json)| {
-        // Potato itself stores ratings as text.
-        let number = rating.as_f64().or_else(|| rating.as_str().and_then(|rating| rating.parse().ok()));
-        let outcome = match number {
-            Some(number) => Outcome::Scored { value: Value::Number(number), unit: None },
-            None if rating.is_null() => Outcome::Abstained { why: "not rated".to_owned() },
-            None => return Err(BadLine::Shape(format!("the rating of `{criterion}` is not a number"))),
-        };
+        let scale = scales.and_then(|scales| scales.get(criterion)?.as_str());
+        let mut outcome = read_form_rating(criterion, rating, scale)?;
+        // A rubric computes the score of a rating itself.
+        if let (true, Outcome::Scored { value: Value::Number(number), unit }) =
+            (is_for_statistics, &mut outcome)
+        {
+            *unit = position_between_ends(*number, scale.and_then(parse_scale_text));
+        }
         Ok(build(criterion, outcome, notes))
     };
     let mut grades = ratings.map(grade).collect::<Result<Vec<_>, BadLine>>()?;
@@ -358,6 +369,37 @@ fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Res
         grades.extend(plain.map(|answer| build(&answer.question, answer.outcome, "")));
     }
     Ok(GradesFileLine::Grades(grades))
+}
+
+/// A rating of a form: a number, a truth value, or a choice. Potato itself stores numbers as text.
+fn read_form_rating(criterion: &str, rating: &Json, scale: Option<&str>) -> Result<Outcome, BadLine> {
+    let question = scale.and_then(PlainQuestion::parse);
+    let is_choice = question.is_some_and(|question| matches!(question, PlainQuestion::Labels { .. }));
+    let number = match rating {
+        Json::String(text) if is_choice || text.trim().is_empty() => None,
+        Json::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        other => other.as_f64(),
+    };
+    let value = match (number, rating) {
+        (Some(number), _) => Value::Number(number),
+        (None, Json::Bool(is_yes)) => Value::Bool(*is_yes),
+        (None, Json::String(text)) if !text.trim().is_empty() => Value::Text(text.clone()),
+        (None, Json::Null | Json::String(_)) => {
+            return Ok(Outcome::Abstained { why: "not rated".to_owned() });
+        }
+        (None, _) => {
+            return Err(BadLine::Shape(format!(
+                "the rating of `{criterion}` is not a number, a truth value or a text"
+            )));
+        }
+    };
+    Ok(Outcome::Scored { value, unit: None })
+}
+
+/// The ends of a scale that is written as `1 to 5`.
+pub(super) fn parse_scale_text(text: &str) -> Option<(f64, f64)> {
+    let (low, high) = text.split_once(" to ")?;
+    Some((low.trim().parse().ok()?, high.trim().parse().ok()?))
 }
 
 pub(super) fn id_text(id: &Json) -> String {
@@ -393,6 +435,33 @@ mod tests {
         let read: Vec<(&str, &str)> =
             grades.iter().map(|grade| (grade.criterion.as_str(), grade.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "ann"), ("b", "ann")]);
+    }
+
+    #[test]
+    fn a_rating_of_a_form_is_a_number_a_truth_value_or_a_choice() {
+        let line = r#"{"trace_id": "a", "annotator": "x", "timestamp": "2026-03-20T10:15:32Z",
+                       "rubric": {"criteria_ratings": {"level": "5", "resolved": true, "style": "plain", "tone": 4, "why": null},
+                                  "scales": {"level": "radio", "resolved": "binary", "style": "radio", "tone": "1 to 5"}}}"#;
+        let read = |(line, _): (GradesFileLine, MetadataFields)| {
+            let GradesFileLine::Grades(grades) = line else { panic!("not grades") };
+            grades.into_iter().map(|grade| grade.outcome).collect::<Vec<Outcome>>()
+        };
+        let scored = |value: Value, unit: Option<f64>| Outcome::Scored { value, unit };
+        let expected = |unit: Option<f64>| {
+            [
+                scored(Value::Text("5".to_owned()), None),
+                scored(Value::Bool(true), None),
+                scored(Value::Text("plain".to_owned()), None),
+                scored(Value::Number(4.0), unit),
+                Outcome::Abstained { why: "not rated".to_owned() },
+            ]
+        };
+        assert_eq!(read(GradesFileLine::with_fields(line).unwrap()), expected(Some(0.75)));
+        let of_rubric = GradesFileLine::parse(line).unwrap();
+        assert_eq!(read((of_rubric, MetadataFields::new())), expected(None));
+        let odd = r#"{"trace_id": "a", "annotator": "x", "rubric": {"criteria_ratings": {"tone": [4]}}}"#;
+        let error = GradesFileLine::parse(odd).unwrap_err().to_string();
+        assert!(error.contains("the rating of `tone` is not a number, a truth value or a text"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The same JSON in files, in the store, over HTTP and in TypeScript.
 
 mod evidence;
+mod exported;
 mod lines;
 mod parts;
 mod plain;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use evidence::locate;
 pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
-pub use lines::{BadLine, EXCLUDED, GradesFileLine, MetadataFields, ShortGrade};
+pub use lines::{BadLine, EXCLUDED, GradesFileLine, MetadataFields, SCALES, ShortGrade};
 pub use parts::{part_name, part_of, score_of_points, with_parts};
 pub use plain::{
     LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, UngradedQuestion, join_chosen_labels,

@@ -6,17 +6,18 @@
 //! - otherwise a row for each candidate, with a column for each grader; or, where columns have the names of criteria that
 //!   others graded, with the labels of one person.
 //!
-//! Cells may be empty; `time`, `rubric` and `reason` may stand beside.
+//! Cells may be empty; `time`, `rubric` and `reason` may stand beside, and in a row for each grade `unit`: what the answer
+//! is worth from 0 to 1.
 
 use std::collections::BTreeSet;
 
 use csv::StringRecord;
 use serde::de::IgnoredAny;
 
-use super::lines::{EXCLUDED, ShortGradeLine, read_short_grade};
+use super::lines::{EXCLUDED, ShortGradeLine, parse_scale_text, read_short_grade};
 use super::{
-    BadLine, Grade, GradesFileLine, LABEL_SEPARATOR, MetadataFields, NOTHING_TICKED, Outcome, PlainQuestion,
-    Reason, Time, Value, join_chosen_labels,
+    BadLine, Grade, GraderKind, GradesFileLine, LABEL_SEPARATOR, MetadataFields, NOTHING_TICKED, Outcome,
+    PlainQuestion, Reason, Time, Value, join_chosen_labels,
 };
 
 /// The grades of a table.
@@ -75,6 +76,10 @@ const DECIDED: &str = ".decided";
 const BESIDE: [&str; 5] = [SCALE, DECIDED, ".unrated", ".comment", ".quotes"];
 const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
 const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
+/// Columns of `jurist export` that say more about a value.
+const UNIT: &str = "unit";
+const NUMBER: &str = "number";
+const GRADER_KIND: &str = "grader_kind";
 /// The criterion of grades in a table that names none.
 const UNNAMED_CRITERION: &str = "rating";
 
@@ -296,6 +301,7 @@ impl Columns {
         let mut add = |criterion: &str, grader: &str, text: &str| -> Result<(), BadLine> {
             let (value, outcome) = match self.question_of(row, criterion) {
                 Some(question) => (Some(read_labels_cell(question, text)), None),
+                None if self.is_choice_of_export(row) => (Some(Value::Text(text.to_owned())), None),
                 None => parse_answer_cell(text)?,
             };
             let line = read_short_grade(ShortGradeLine {
@@ -313,8 +319,17 @@ impl Columns {
             })?;
             let GradesFileLine::Grades(more) = line else { return Ok(()) };
             for mut grade in more {
-                if let Outcome::Scored { value: Value::Number(number), unit } = &mut grade.outcome {
-                    *unit = position_between_ends(*number, self.scale_ends(row, criterion));
+                if let Outcome::Scored { value, unit } = &mut grade.outcome {
+                    *unit = match value {
+                        Value::Number(number) => {
+                            position_between_ends(*number, self.scale_ends(row, criterion))
+                        }
+                        Value::Bool(_) | Value::Text(_) => None,
+                    };
+                    *unit = self.stated_unit(row).or(*unit);
+                }
+                if let Some(kind) = self.stated_grader_kind(row) {
+                    grade.grader.kind = kind;
                 }
                 grades.push((grade, fields.clone()));
             }
@@ -348,11 +363,31 @@ impl Columns {
         }
     }
 
+    /// The column `unit` of a row for each grade: what the answer is worth from 0 to 1.
+    fn stated_unit(&self, row: &StringRecord) -> Option<f64> {
+        let TableLayout::RowPerGrade { value, .. } = self.layout else { return None };
+        let at = self.header.iter().position(|name| name == UNIT).filter(|at| *at != value)?;
+        trimmed_cell(row, at)?.parse().ok().filter(|unit| (0.0..=1.0).contains(unit))
+    }
+
+    /// The column `grader_kind` of a row for each grade.
+    fn stated_grader_kind(&self, row: &StringRecord) -> Option<GraderKind> {
+        let TableLayout::RowPerGrade { .. } = self.layout else { return None };
+        let at = self.header.iter().position(|name| name == GRADER_KIND)?;
+        serde_json::from_value(trimmed_cell(row, at)?.into()).ok()
+    }
+
+    /// Whether a row of `jurist export` has a choice, which is a text even if it looks like a number: its column
+    /// `number` is empty.
+    fn is_choice_of_export(&self, row: &StringRecord) -> bool {
+        let at = |name: &str| self.header.iter().position(|header| header == name);
+        at(GRADER_KIND).is_some() && at(NUMBER).is_some_and(|at| trimmed_cell(row, at).is_none())
+    }
+
     /// The ends of a criterion's scale, where a column has them (`1 to 5`).
     fn scale_ends(&self, row: &StringRecord, criterion: &str) -> Option<(f64, f64)> {
         let is_scale = |name: &String| name.strip_suffix(SCALE).is_some_and(|of| of == criterion);
-        let (low, high) = trimmed_cell(row, self.names.iter().position(is_scale)?)?.split_once(" to ")?;
-        Some((low.parse().ok()?, high.parse().ok()?))
+        parse_scale_text(trimmed_cell(row, self.names.iter().position(is_scale)?)?)
     }
 
     /// Which question of labels a column answers, where another column says so.
@@ -493,7 +528,7 @@ fn column_of_names(
 }
 
 /// Where a number lies between the ends of its scale, from 0 to 1.
-fn position_between_ends(number: f64, ends: Option<(f64, f64)>) -> Option<f64> {
+pub(super) fn position_between_ends(number: f64, ends: Option<(f64, f64)>) -> Option<f64> {
     let (low, high) = ends.filter(|(low, high)| low < high)?;
     Some((number - low) / (high - low)).filter(|unit| (0.0..=1.0).contains(unit))
 }
@@ -632,6 +667,24 @@ mod tests {
         assert_eq!(read(export), expected);
         let reading = read_grade_table(export, b',').unwrap().reading.unwrap();
         assert!(reading.ends_with("; not included as criteria, because they hold texts: `why`"), "{reading}");
+    }
+
+    #[test]
+    fn a_row_per_grade_may_say_what_its_answer_is_worth() {
+        let units = |text: &str| {
+            let grades = read_grade_table(text, b',').unwrap().grades;
+            grades.iter().map(|(grade, _)| grade.outcome.clone()).collect::<Vec<Outcome>>()
+        };
+        let text = |text: &str, unit: Option<f64>| Outcome::Scored { value: Value::Text(text.into()), unit };
+        let number =
+            |value: f64, unit: f64| Outcome::Scored { value: Value::Number(value), unit: Some(unit) };
+        let export = "candidate,criterion,grader_kind,grader,value,number,unit\n\
+            a,tone,human,ana,4,4,0.75\na,style,human,ana,chatty,,0.6\na,size,human,ana,5,,\n";
+        let kinds = read_grade_table(&export.replace("human", "judge"), b',').unwrap().grades;
+        assert!(kinds.iter().all(|(grade, _)| grade.grader.kind == GraderKind::Judge));
+        assert_eq!(units(export), [number(4.0, 0.75), text("chatty", Some(0.6)), text("5", None)]);
+        // A unit of measurement is none of 0 to 1.
+        assert_eq!(units("id,criterion,value,unit\na,size,big,kg\n"), [text("big", None)]);
     }
 
     #[test]

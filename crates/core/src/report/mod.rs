@@ -41,7 +41,7 @@ pub use results::results_radar;
 pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
-pub use score_text::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
+pub use score_text::{Rubrics, declared_choices, declared_scales, format_native_score, parse_run_rubrics};
 pub use undecided::ungraded_reason;
 use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};

@@ -57,6 +57,26 @@ pub fn declared_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
     scales.into_iter().filter_map(|(criterion, ends)| Some((criterion, ends?))).collect()
 }
 
+/// What each choice of a criterion is worth from 0 to 1, by criterion; of rubrics that differ about one, nothing.
+pub fn declared_choices(run: &Run) -> BTreeMap<String, BTreeMap<String, f64>> {
+    let mut all: BTreeMap<String, Option<BTreeMap<String, f64>>> = BTreeMap::new();
+    for rubric in parse_run_rubrics(run).values() {
+        for question in rubric.questions() {
+            let choices = match &question.criterion.ask {
+                CriterionKind::Question(Scale::Choices(choices)) => {
+                    Some(choices.iter().map(|choice| (choice.label.clone(), choice.score)).collect())
+                }
+                _ => None,
+            };
+            let known = all.entry(question.id()).or_insert_with(|| choices.clone());
+            if *known != choices {
+                *known = None;
+            }
+        }
+    }
+    all.into_iter().filter_map(|(criterion, choices)| Some((criterion, choices?))).collect()
+}
+
 pub(super) fn criterion_scale_bounds(criterion: &Criterion) -> Option<(f64, f64)> {
     if let CriterionKind::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
         scale.bounds()

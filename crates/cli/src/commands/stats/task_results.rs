@@ -7,6 +7,7 @@ use jurist_core::annotate::{QuestionKind, QuestionResult, TaskResults};
 use jurist_core::quantity::plural;
 use jurist_core::report::results_radar;
 
+use crate::database::DatabaseArgs;
 use crate::grades::AnalysisOutputArgs;
 use crate::outcome::CommandOutcome;
 use crate::reporting::printable_line;
@@ -17,9 +18,10 @@ use crate::stored_runs::StoredRuns;
 pub fn show_task_results(
     task: &str,
     by: Option<&str>,
+    place: &DatabaseArgs,
     told: &AnalysisOutputArgs,
 ) -> anyhow::Result<CommandOutcome> {
-    let results = wait_for(async { StoredRuns::default().task_results(task, by).await })?;
+    let results = wait_for(async { StoredRuns::of_database(place).task_results(task, by).await })?;
     anyhow::ensure!(0 < results.n_answers, "the task `{task}` has no annotations yet");
     if let Some(by) = by.filter(|_| results.groups.is_empty()) {
         let known = match results.fields.as_slice() {

@@ -37,10 +37,15 @@ pub struct JudgeDifference {
 impl JudgeDifference {
     /// Conclusion as a sentence.
     pub fn sentence(&self) -> String {
+        self.sentence_about("these judges")
+    }
+
+    /// The same where what is compared is not two judges, but for example `these rubric versions`.
+    pub fn sentence_about(&self, compared: &str) -> String {
         let (first, second) = &self.judges;
         match (self.claim, self.difference.value()) {
             (DifferenceClaim::TooFew, _) => format!(
-                "{} cannot show a difference between these judges; at least {MIN_PAIRS} are needed.",
+                "{} cannot show a difference between {compared}; at least {MIN_PAIRS} are needed.",
                 plural(self.n_items, "candidate")
             ),
             (DifferenceClaim::Shown, Some(difference)) if difference < 0.0 => {
@@ -49,9 +54,20 @@ impl JudgeDifference {
             (DifferenceClaim::Shown, _) => {
                 format!("{first} agrees with people significantly more than {second}.")
             }
-            (DifferenceClaim::NotShown, _) => "No significant difference between these judges.".to_owned(),
+            (DifferenceClaim::NotShown, _) if excludes_zero(&self.difference) => format!(
+                "No significant difference between {compared}: the interval leaves out 0, but the p-value is not below \
+                 {SIGNIFICANCE}, and both are needed."
+            ),
+            (DifferenceClaim::NotShown, _) => format!("No significant difference between {compared}."),
         }
     }
+}
+
+/// A difference is significant if its p-value is below this.
+const SIGNIFICANCE: f64 = 0.05;
+
+fn excludes_zero(difference: &CoefficientResult) -> bool {
+    difference.interval().is_some_and(|(low, high)| 0.0 < low || high < 0.0)
 }
 
 /// Compares every two judges on the items that both graded. As between two runs, a difference is shown if its p-value is
@@ -63,11 +79,11 @@ pub fn compare_judges(judges: &[AgreementByItem], seed: u64) -> Vec<JudgeDiffere
     let mut found: Vec<JudgeDifference> = pairs.collect();
     let adjusted = holm(&found.iter().map(|difference| difference.p).collect::<Vec<_>>());
     for (difference, p) in found.iter_mut().zip(adjusted) {
-        let is_apart = difference.difference.interval().is_some_and(|(low, high)| 0.0 < low || high < 0.0);
+        let is_apart = excludes_zero(&difference.difference);
         difference.p = p;
         difference.claim = match difference.n_items {
             n if n < MIN_PAIRS => DifferenceClaim::TooFew,
-            _ if p < 0.05 && is_apart => DifferenceClaim::Shown,
+            _ if p < SIGNIFICANCE && is_apart => DifferenceClaim::Shown,
             _ => DifferenceClaim::NotShown,
         };
     }
@@ -117,6 +133,20 @@ mod tests {
         assert!((found.p - 2.0 / 256.0).abs() < 1e-12);
         assert_eq!(found.sentence(), "a agrees with people significantly more than b.");
         assert!(compare_two(&worse, &[1.0; 10]).sentence().starts_with("b agrees"));
+    }
+
+    #[test]
+    fn a_sentence_says_why_an_interval_without_zero_is_not_enough() {
+        let mut worse = [0.0; 10];
+        worse[..2].fill(1.0);
+        let found = compare_two(&[1.0; 10], &worse);
+        let undecided = JudgeDifference { claim: DifferenceClaim::NotShown, p: 0.07, ..found };
+        assert!(undecided.difference.interval().is_some_and(|(low, _)| 0.0 < low), "{undecided:?}");
+        assert_eq!(
+            undecided.sentence_about("these rubric versions"),
+            "No significant difference between these rubric versions: the interval leaves out 0, but the p-value is not \
+             below 0.05, and both are needed."
+        );
     }
 
     #[test]

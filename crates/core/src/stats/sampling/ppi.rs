@@ -1,6 +1,6 @@
 //! A mean from few human labels and many judge scores (prediction-powered inference).
 //!
-//! The judge's mean over everything is moved by how wrong the judge is where people have looked as well
+//! The judge's mean over the items without a label is moved by how wrong the judge is on the items with one
 //! (Angelopoulos et al. 2023). PPI++ (2023) trusts the judge only as far as it agrees with people, by a
 //! factor λ from 0, which is the labels alone, to 1.
 

@@ -1,0 +1,49 @@
+//! Names of judged cases as people write them: `i01 [row 1]` is `i01` for people, who label the rows of a data file by id.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The judged cases that people name without the number of their row, by the name that the run has for them. A name that
+/// several rows have stays as it is.
+pub fn find_names_without_row(
+    judged: &BTreeSet<String>,
+    labelled: &BTreeSet<String>,
+) -> BTreeMap<String, String> {
+    let mut rows: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for candidate in judged.difference(labelled) {
+        if let Some(name) = without_row_number(candidate) {
+            rows.entry(name).or_default().push(candidate);
+        }
+    }
+    let only_row = |(name, rows): (&str, Vec<&String>)| match rows.as_slice() {
+        [row] if labelled.contains(name) => Some(((*row).clone(), name.to_owned())),
+        _ => None,
+    };
+    rows.into_iter().filter_map(only_row).collect()
+}
+
+/// `i01` of `i01 [row 1]`.
+pub fn without_row_number(candidate: &str) -> Option<&str> {
+    let (name, number) = candidate.strip_suffix(']')?.rsplit_once(" [row ")?;
+    number.bytes().all(|digit| digit.is_ascii_digit()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_row_number_at_the_end_is_dropped() {
+        assert_eq!(without_row_number("i01 [row 1]"), Some("i01"));
+        assert_eq!(without_row_number("i01 [row 1] [prompt 2]"), None);
+        assert_eq!(without_row_number("i01 [row x]"), None);
+        assert_eq!(without_row_number("i01"), None);
+    }
+
+    #[test]
+    fn a_row_has_the_name_of_its_label_if_no_other_row_has_it() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<String>>();
+        let judged = names(&["a [row 1]", "b [row 2]", "b [row 3]", "c [row 4]", "d"]);
+        let found = find_names_without_row(&judged, &names(&["a", "b", "d"]));
+        assert_eq!(found, BTreeMap::from([("a [row 1]".to_owned(), "a".to_owned())]));
+    }
+}
