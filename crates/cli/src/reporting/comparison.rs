@@ -5,18 +5,21 @@ use std::io::Write;
 
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
-use jurist_core::report::{declared_scales, regression_lines, variant_in_words};
+use jurist_core::report::{FailedRunGate, declared_scales, regression_lines, variant_in_words};
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
 
 use super::{format_on_scale, last_line_reason, list_case_reasons, printable_line};
 
-/// A drop that is larger than allowed, wherever in its interval the truth lies.
-pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
-    let is_larger = |difference: &Difference| {
-        difference.is_shown() && difference.interval.is_some_and(|(_, high)| high < -most)
-    };
-    compared.score.as_ref().is_some_and(is_larger)
+/// The gate `--max-drop`, if the score dropped by more than `most` wherever in its interval the truth lies.
+pub fn find_excessive_drop(compared: &Comparison, most: f64) -> Option<FailedRunGate> {
+    let score = compared.score.as_ref().filter(|score| score.is_shown())?;
+    let (low, high) = score.interval.filter(|(_, high)| *high < -most)?;
+    let reason = format!(
+        "the score fell from {:.3} to {:.3} (95 % interval of the difference {low:+.3} to {high:+.3})",
+        score.before, score.after
+    );
+    Some(FailedRunGate { gate: format!("--max-drop {most}"), reasons: vec![reason] })
 }
 
 /// Shows the figures and what they support, and where `has_cases` is set the cases whose verdict changed.

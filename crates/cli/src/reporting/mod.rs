@@ -120,11 +120,8 @@ impl Reporter {
             load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
-            page.and_then(|mut file| {
-                let compared = context.baseline.map(|baseline| baseline.compared);
-                file.write_all(github_summary(run, compared).as_bytes())
-            })
-            .context("cannot write the job summary")?;
+            page.and_then(|mut file| file.write_all(github_summary(run, context).as_bytes()))
+                .context("cannot write the job summary")?;
         }
         match &self.file {
             None => Ok(crate::render::stdout().write_all(text.as_bytes())?),

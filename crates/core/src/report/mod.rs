@@ -5,6 +5,7 @@
 mod case_changes;
 mod comparison_charts;
 mod csv;
+mod failed_run_gate;
 mod finding;
 mod github;
 mod gitlab;
@@ -30,6 +31,7 @@ pub use case_changes::{
 };
 pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
+pub use failed_run_gate::FailedRunGate;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
 use outcome_text::format_outcome;
@@ -113,24 +115,25 @@ pub struct ReportContext<'a> {
     pub baseline: Option<RunBaseline<'a>>,
     /// Whether a case that was not graded makes the exit code of the command non-zero.
     pub no_defer: bool,
+    /// Gates of the whole run that do not hold.
+    pub failed_gates: &'a [FailedRunGate],
 }
 
 /// The same, with what became of its cases since another run where the format has room for it.
 pub fn render_compared(format: ReportFormat, run: &Run, context: ReportContext<'_>) -> String {
-    let ReportContext { baseline, no_defer } = context;
-    let compared = baseline.map(|baseline| baseline.compared);
+    let compared = context.baseline.map(|baseline| baseline.compared);
     match format {
         ReportFormat::Json => with_summary(run, compared),
         ReportFormat::Ndjson => run.results.iter().map(|result| render_ndjson_line(run, &result)).collect(),
-        ReportFormat::Junit => junit::render_junit_report(run),
-        ReportFormat::Markdown => markdown::render_markdown_report(run, compared),
+        ReportFormat::Junit => junit::render_junit_report(run, context.failed_gates),
+        ReportFormat::Markdown => markdown::render_markdown_report(run, context),
         ReportFormat::Tap => tap::render_tap_report(run),
         ReportFormat::Csv => csv::render_csv_report(run),
         ReportFormat::Html => html::render_html_report(run),
         ReportFormat::Sarif => sarif::render_sarif_report(run),
         ReportFormat::Gitlab => gitlab::render_gitlab_report(run),
-        ReportFormat::Github => github::render_github_annotations(run, no_defer),
-        ReportFormat::PrComment => pr_comment::render_pr_comment(run, baseline),
+        ReportFormat::Github => github::render_github_annotations(run, context),
+        ReportFormat::PrComment => pr_comment::render_pr_comment(run, context),
         ReportFormat::Otel => otel::render_otel_report(run),
     }
 }

@@ -515,10 +515,10 @@ fn nobody_commands_githubs_runner_but_us() {
 #[test]
 fn a_long_page_is_cut_where_github_would_drop_it() {
     let mut run = hostile("x");
-    assert_eq!(github_summary(&run, None), render_report(ReportFormat::Markdown, &run));
+    assert_eq!(github_summary(&run, ReportContext::default()), render_report(ReportFormat::Markdown, &run));
     let one = Packed::new(&run.results.get(0));
     run.results = std::iter::repeat_n(one, 14_000).collect();
-    let page = github_summary(&run, None);
+    let page = github_summary(&run, ReportContext::default());
     assert!(page.len() < 1024 * 1024 && page.starts_with("This summary is truncated"), "{}", page.len());
 }
 
@@ -703,11 +703,41 @@ fn what_nobody_graded_is_said_wherever_there_is_room_for_it() {
     ] {
         assert!(render_report(format, &run).contains(statement), "{format:?}");
     }
-    assert!(github_summary(&run, None).contains(statement));
+    assert!(github_summary(&run, ReportContext::default()).contains(statement));
     let read: Run = serde_json::from_str(&render_report(ReportFormat::Json, &run)).unwrap();
     assert_eq!(read, run, "the summary is for readers and is not read back");
     run.results.change(|_, result| result.verdict.status = VerdictStatus::Pass);
     for (name, format) in ReportFormat::ALL {
         assert!(!render_report(format, &run).contains("not graded"), "{name}");
     }
+}
+
+#[test]
+fn a_failed_gate_of_the_run_is_shown_where_reviewers_look() {
+    let run = run();
+    let failed_gates = [
+        FailedRunGate {
+            gate: "--min-pass-rate 0.9".to_owned(),
+            reasons: vec!["1 of 4 cases passed".to_owned()],
+        },
+        FailedRunGate {
+            gate: "--fail-on-regression".to_owned(),
+            reasons: vec!["1 case regressed: a".to_owned(), "1 case has no verdict: b".to_owned()],
+        },
+    ];
+    let context = ReportContext { failed_gates: &failed_gates, ..ReportContext::default() };
+    let junit = render_compared(ReportFormat::Junit, &run, context);
+    assert!(junit.contains("tests=\"6\" failures=\"3\" errors=\"1\""), "{junit}");
+    let gate = "<testcase name=\"gate: --min-pass-rate 0.9\" classname=\"a &lt;suite&gt; &amp; more\">\n      \
+                <failure type=\"gate\" message=\"1 of 4 cases passed\">";
+    assert!(junit.contains(gate), "{junit}");
+    assert!(junit.contains("message=\"1 case regressed: a&#10;1 case has no verdict: b\""), "{junit}");
+    let github = render_compared(ReportFormat::Github, &run, context);
+    let annotation = "::error title=a <suite> & more::--min-pass-rate 0.9: 1 of 4 cases passed\n";
+    assert!(github.contains(annotation), "{github}");
+    let line = "**Failed gate:** \\--min-pass-rate 0.9: 1 of 4 cases passed\n";
+    for format in [ReportFormat::Markdown, ReportFormat::PrComment] {
+        assert!(render_compared(format, &run, context).contains(line), "{format:?}");
+    }
+    assert!(github_summary(&run, context).contains(line));
 }
