@@ -13,7 +13,7 @@ use crate::outcome::CommandOutcome;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 use crate::reporting::case_changes::{show_case_change, write_case_change_markdown};
-use crate::reporting::comparison::{find_excessive_drop, show_comparison};
+use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_comparison};
 use crate::reporting::printable_line;
 use crate::running::gates::RunGateArgs;
 use crate::runtime::wait_for;
@@ -83,6 +83,7 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
     match args.format {
         CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&side_by_side)?)?,
         CompareOutputFormat::Text => {
+            show_caveats(&mut out, compared)?;
             for change in changes {
                 show_case_change(&mut out, change)?;
             }

@@ -31,7 +31,7 @@ use self::gates::RunGateArgs;
 use crate::judging::{BatchOutcome, JudgingArgs};
 use crate::outcome::CommandOutcome;
 use crate::render;
-use crate::reporting::comparison::{find_excessive_drop, show_comparison};
+use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_comparison};
 use crate::reporting::{Reporter, format_run_summary, printable_line, reporter, show_run};
 use crate::stored_runs::{BATCH, RunLog, RunUnitResult, StoredRuns};
 
@@ -434,6 +434,7 @@ impl RunExecutionArgs {
         writeln!(out, "{}", format_run_summary(run, told.took, page.as_deref(), columns))?;
         if let Some(compared) = compared {
             writeln!(out)?;
+            show_caveats(&mut out, compared)?;
             show_comparison(&mut out, compared, run, true)?;
         }
         // Logs of CI have reports instead.
