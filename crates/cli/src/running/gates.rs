@@ -1,3 +1,4 @@
+use jurist_core::quantity::format_unlike;
 use jurist_core::report::{FailedRunGate, RunTally, regression_lines};
 use jurist_core::run::Regressions;
 
@@ -65,31 +66,11 @@ impl RunGateArgs {
         // Shares such as 9 of 10 miss 0.9 by nothing but how numbers are stored.
         if let Some(least) = self.min_pass_rate.filter(|least| share + 1e-9 < *least) {
             let passed = tally.passed;
-            let share = format_unlike(share, least);
+            let [share, _] = format_unlike([share, least]);
             let reasons = vec![format!("{passed} of {n_cases} cases passed ({share})")];
             decision.failed.push(FailedRunGate { gate: format!("--min-pass-rate {least}"), reasons });
             decision.ended = Some(CommandOutcome::Failed);
         }
         decision
-    }
-}
-
-/// A share with as many digits as tell it from another one, at least two.
-fn format_unlike(share: f64, other: f64) -> String {
-    let format_both = |n_digits: usize| [share, other].map(|number| format!("{number:.n_digits$}"));
-    let [shown, _] =
-        (2..9).map(format_both).find(|[shown, other]| shown != other).unwrap_or_else(|| format_both(9));
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_that_misses_the_gate_does_not_look_like_it() {
-        assert_eq!(format_unlike(0.5, 1.0), "0.50");
-        assert_eq!(format_unlike(4.0 / 6.0, 0.67), "0.667");
-        assert_eq!(format_unlike(2.0 / 3.0, 0.667), "0.6667");
     }
 }

@@ -49,9 +49,10 @@ use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, Value, VerdictStatus};
+use crate::quantity::format_unlike;
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::basics;
 use crate::stats::comparison::Comparison;
@@ -281,14 +282,14 @@ pub fn is_cause(run: &Run, result: &CaseResult, criterion: &str) -> bool {
     gates.is_empty() || is_score_low || gates.iter().any(is_of_gate)
 }
 
-/// Why a case did not pass, a line for each criterion that has something to say.
+/// Why a case did not pass, a line for each criterion that has something to say. If it failed, what cost the most points
+/// comes first.
 pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     if let Some(why) = ungraded_reason(result) {
         return list_failed_gates(Some(run), result).into_iter().chain([why.to_owned()]).collect();
     }
-    let grades: Vec<(Cow<'_, str>, String)> = result
-        .grades
-        .iter()
+    let grades: Vec<(Cow<'_, str>, String)> = order_by_loss(run, result)
+        .into_iter()
         .filter(|grade| is_cause(run, result, &grade.criterion) && !is_said_by_gate(result, grade))
         .filter_map(|grade| {
             let said = match &grade.outcome {
@@ -319,6 +320,32 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
         _ => grades.iter().map(|(id, said)| format!("{id}: {said}")).collect(),
     };
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
+}
+
+/// The grades of a case; if it failed, by the points that their criteria cost, and grades without a value last.
+fn order_by_loss<'a>(run: &Run, result: &'a CaseResult) -> Vec<&'a Grade> {
+    let mut grades: Vec<&Grade> = result.grades.iter().collect();
+    if result.verdict.status != VerdictStatus::Fail {
+        return grades;
+    }
+    // Grades of one criterion stay together.
+    let mut losses: HashMap<&str, f64> = HashMap::new();
+    for grade in &result.grades {
+        let loss = run.answer_loss(result, grade).unwrap_or(0.0);
+        let most = losses.entry(&grade.criterion).or_insert(loss);
+        *most = most.max(loss);
+    }
+    let loss = |grade: &Grade| losses.get(grade.criterion.as_str()).copied().unwrap_or(0.0);
+    grades.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
+    grades
+}
+
+/// That the score of a failed case is under the pass mark, if that and no gate is the cause.
+fn describe_low_score(run: &Run, result: &CaseResult) -> Option<String> {
+    let is_failed = result.verdict.status == VerdictStatus::Fail && result.verdict.failed_gates.is_empty();
+    let (score, mark) = (result.verdict.score?, run.pass_mark(&result.rubric)?);
+    let [score, mark] = (is_failed && score < mark).then(|| format_unlike([score, mark]))?;
+    Some(format!("score {score} is under the pass mark {mark}"))
 }
 
 /// Criteria that are named in one line.

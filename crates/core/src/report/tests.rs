@@ -741,3 +741,32 @@ fn a_failed_gate_of_the_run_is_shown_where_reviewers_look() {
     }
     assert!(github_summary(&run, context).contains(line));
 }
+
+#[test]
+fn what_cost_the_most_points_comes_first_and_a_low_score_is_named() {
+    let rubric = json!({ "criteria": [
+        { "name": "tone" },
+        { "name": "figures", "criteria": [{ "name": "dates", "weight": 3.0 }, { "name": "sums" }] },
+        { "name": "cost", "weight": 2.0 },
+    ] });
+    let mut run = run();
+    let mut failed = run.results.get(1);
+    run.rubrics.insert(failed.rubric.clone(), rubric);
+    let template = failed.grades.remove(0);
+    let grade = |criterion: &str, unit: f64| Grade {
+        criterion: criterion.to_owned(),
+        outcome: Outcome::Scored { value: Value::Number(unit), unit: Some(unit) },
+        reason: Reason::new("why"),
+        ..template.clone()
+    };
+    // 0.05, 0.1875, 0.03125 and 0.35 of the score.
+    failed.grades = vec![grade("tone", 0.8), grade("dates", 0.0), grade("sums", 0.5), grade("cost", 0.3)];
+    failed.verdict.score = Some(0.695_2);
+    run.results = RunResults::from_iter([failed.clone()]);
+    let lines = reasons(&run, &failed);
+    let order: Vec<&str> = lines.iter().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert_eq!(order, ["cost", "dates", "tone", "sums"]);
+    let junit = render_report(ReportFormat::Junit, &run);
+    let message = "message=\"score 0.695 is under the pass mark 0.700; cost: 0.30 — why\"";
+    assert!(junit.contains(message), "{junit}");
+}
