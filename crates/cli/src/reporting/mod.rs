@@ -1,5 +1,6 @@
 //! Reports of runs: files that reporters write, and what the terminal shows.
 
+mod candidate;
 pub mod case_changes;
 pub mod comparison;
 
@@ -23,6 +24,7 @@ use jurist_core::stats::summaries::{Estimate, Trials, estimate_run_means, summar
 
 use jurist_engine::load;
 
+use self::candidate::show_candidate;
 use crate::render::printable;
 
 /// A format, and where it goes.
@@ -271,19 +273,19 @@ fn obstacle(result: &CaseResult) -> Option<String> {
     same.then_some(first)
 }
 
-/// One case with everything that was said about it.
+/// One case with what was graded and everything that was said about it.
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     let (mark, colour) = status_mark(result.verdict.status);
     let pass_mark = run
         .shown_pass_mark(&result.rubric)
         .map(|pass_mark| format!(", pass mark {pass_mark:.2}"))
         .unwrap_or_default();
-    writeln!(
-        out,
-        "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}",
-        printable_line(&result.case),
-        score(result, &parse_run_rubrics(run))
-    )?;
+    let score = match result.verdict.score {
+        Some(_) => score(result, &parse_run_rubrics(run)),
+        None => "no score".to_owned(),
+    };
+    writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {score}{pass_mark}", printable_line(&result.case))?;
+    show_candidate(out, &result.material)?;
     for ground in short_verdict_grounds(run, result)
         .into_iter()
         .chain(case_notes(result).iter().map(|note| format!("note: {note}")))

@@ -100,14 +100,19 @@ impl Run {
 
     /// The name under which [`Self::answer_worth`] of a criterion is shown.
     pub fn worth_name<'a>(&self, result: &CaseResult, criterion: &'a str) -> Cow<'a, str> {
-        // Other tools put the word into the name: `not-contains`.
-        let says_so = criterion.strip_prefix("not").is_some_and(|rest| rest.starts_with(['-', ' ', '_']));
-        if says_so || !self.is_negative(result, criterion) {
+        if is_negation(criterion) || !self.is_negative(result, criterion) {
             Cow::Borrowed(criterion)
         } else {
             Cow::Owned(format!("not {criterion}"))
         }
     }
+}
+
+/// Whether a name says itself that something must not hold, such as `not-contains` of other tools, or `no-refund`.
+fn is_negation(name: &str) -> bool {
+    ["no", "not", "never", "without"].iter().any(|word| {
+        name.strip_prefix(*word).is_some_and(|rest| rest.starts_with(['-', ' ', '_', ':']) || rest.is_empty())
+    })
 }
 
 /// Of the score that a canonical rubric or a group in it can give, the share that a criterion can take away.
