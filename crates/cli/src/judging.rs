@@ -361,6 +361,13 @@ impl JudgingArgs {
     }
 
     pub fn finish(&self, caller: &ModelClient) -> anyhow::Result<()> {
+        if let (Some(cap), Some(spent)) = (self.max_cost, caller.budget.spent_amount())
+            && cap < spent
+        {
+            render::print_warning(&format!(
+                "{spent} were spent, more than --max-cost {cap}: what an agent reports is known only after it has run"
+            ));
+        }
         if let Some(folder) = caller.lossy_cache() {
             render::print_warning(&format!(
                 "cannot write the reply cache `{}`; these replies will be paid for again",

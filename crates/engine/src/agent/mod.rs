@@ -225,6 +225,11 @@ impl Agents {
                 "the case has no response, trace or diff; set `targets` or a `server`, or use --agent MODEL",
             ));
         };
+        // What it costs is known only after it has run, so nothing can be reserved for it.
+        let reports_cost = matches!(prepared.means, PreparedTarget::Command(_) | PreparedTarget::Http(_));
+        if let Some(error) = caller.budget.used_up_error().filter(|_| reports_cost) {
+            return Err(AgentRunError::Deferred(Deferral::OverBudget, error.detail));
+        }
         let folder = match &case.workspace {
             Some(workspace) => {
                 let from = prepared.workspace.as_deref();
@@ -240,6 +245,9 @@ impl Agents {
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
         })??;
+        if let Some(cost) = produced.spend.cost.filter(|_| reports_cost) {
+            caller.charge_reported_cost(cost).await;
+        }
         let transforms = transforms_of(case);
         if !transforms.is_empty()
             && let Some(response) = produced.response.take()
