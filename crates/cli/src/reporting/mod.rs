@@ -231,11 +231,13 @@ pub fn last_line_reason(run: &Run) -> Option<String> {
     (LONG < reason.chars().count()).then_some(reason)
 }
 
-/// The reasons of a case, without the reason that the last line about the run gives for all deferred cases.
+/// The reasons of a case. Of the reason that the last line about the run gives for all deferred cases, they have the cause
+/// without the advice.
 pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&str>) -> Vec<String> {
     let is_deferred = result.verdict.status == VerdictStatus::Deferred;
+    let cause = last_reason.and_then(|reason| reason.split_once(';')).map_or("", |(cause, _)| cause);
     let shorten = |line: String| match last_reason.and_then(|reason| line.strip_suffix(reason)) {
-        Some(start) if is_deferred => start.trim_end_matches([' ', '—', ':']).to_owned(),
+        Some(start) if is_deferred => format!("{start}{cause}").trim_end_matches([' ', '—', ':']).to_owned(),
         _ => line,
     };
     reasons(run, result).into_iter().map(shorten).collect()
