@@ -38,7 +38,7 @@ pub struct JudgingArgs {
     /// Spend at most this amount in US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Usd>,
-    /// Maximum number of concurrent calls per vendor
+    /// Maximum number of concurrent cases, and of concurrent calls per vendor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     concurrency: Option<u32>,
     /// Do not use the reply cache
