@@ -6,6 +6,7 @@ use anyhow::Context;
 use jurist_core::dialect::{DeferPolicy, ProjectSettings};
 use jurist_core::grade::Usd;
 use jurist_core::plan::{CallRange, estimate_judge_calls};
+use jurist_core::report::without_traceback;
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{FilledVariables, Judge, McpServer};
 use jurist_engine::agent::Agents;
@@ -309,10 +310,16 @@ impl JudgingArgs {
         let caller = ModelClient::default().with_cap(self.max_cost).with_limits(limits).with_tape(tape);
         let caller = caller.with_listener(|notice| match notice {
             CallNotice::CircuitOpened { vendor, why } => {
-                render::print_warning(&format!("{vendor} keeps failing; calls to it are paused: {why}"));
+                render::print_warning(&format!(
+                    "{vendor} keeps failing; calls to it are paused: {}",
+                    without_traceback(&why)
+                ));
             }
             CallNotice::Retrying { vendor, why } => {
-                render::print_warning(&format!("calls to {vendor} fail and are retried: {why}"));
+                render::print_warning(&format!(
+                    "calls to {vendor} fail and are retried: {}",
+                    without_traceback(&why)
+                ));
             }
         });
         let caller = if self.batch { caller.with_batches() } else { caller };

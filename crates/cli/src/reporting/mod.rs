@@ -17,6 +17,7 @@ use jurist_core::report::{
     ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
     format_native_score, format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics,
     reasons, render_compared, short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
+    without_traceback,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::source::path_text;
@@ -294,7 +295,25 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
     {
         writeln!(out, "    {}", printable_line(&ground))?;
     }
-    show_answers(out, run, result)
+    show_answers(out, run, result)?;
+    show_tracebacks(out, result)
+}
+
+/// The tracebacks of programs that crashed, each once.
+fn show_tracebacks(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
+    let mut known: Vec<&str> = Vec::new();
+    for grade in &result.grades {
+        let Outcome::Failed { detail, .. } = &grade.outcome else { continue };
+        let traceback = detail[without_traceback(detail).len()..].trim_start();
+        if traceback.is_empty() || known.contains(&traceback) {
+            continue;
+        }
+        known.push(traceback);
+        for line in printable(traceback).lines() {
+            writeln!(out, "        {line}")?;
+        }
+    }
+    Ok(())
 }
 
 pub fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
@@ -334,11 +353,13 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             }
             Outcome::NotApplicable => "does not apply".to_owned(),
             Outcome::Abstained { why } => format!("cannot assess: {why}"),
-            Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+            Outcome::Failed { failure, detail } => {
+                format!("{}: {}", variant_in_words(failure), without_traceback(detail))
+            }
             Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
         };
         let said = with_evidence(grade, said);
-        let reason = match grade.reason.as_str() {
+        let reason = match without_traceback(grade.reason.as_str()) {
             reason if said.ends_with(reason) => String::new(),
             reason => format!(" — {reason}"),
         };

@@ -35,7 +35,7 @@ pub use failed_run_gate::FailedRunGate;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
 use outcome_text::format_outcome;
-pub use outcome_text::{format_case_cost, format_run_cost};
+pub use outcome_text::{format_case_cost, format_run_cost, without_traceback};
 pub use pr_comment::shorten_same;
 pub use ranking_charts::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
@@ -300,10 +300,12 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                 }
                 Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("cannot assess: {why}"),
-                Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+                Outcome::Failed { failure, detail } => {
+                    format!("{}: {}", variant_in_words(failure), without_traceback(detail))
+                }
                 Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
             };
-            let reason = grade.reason.as_str();
+            let reason = without_traceback(grade.reason.as_str());
             let said = if reason.is_empty() || said.ends_with(reason) {
                 said
             } else {
