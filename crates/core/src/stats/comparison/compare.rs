@@ -255,7 +255,7 @@ pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
     let (old, new) = (open(before), open(after));
     let (left, right) = (group_by_case(&old), group_by_case(&new));
     let only = |a: &ResultsByCase<'_>, b: &ResultsByCase<'_>| {
-        a.keys().filter(|case| !b.contains_key(*case)).map(|case| (*case).to_owned()).collect::<Vec<_>>()
+        a.keys().filter(|case| !b.contains_key(**case)).map(|case| (*case).to_owned()).collect::<Vec<_>>()
     };
     let pairs = pair_cases(&old, &right);
     let same: Vec<&CasePair<'_>> = pairs.iter().filter(|pair| pair.has_same_rubric()).collect();
