@@ -180,12 +180,12 @@ pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
             continue;
         };
         trials.remove(new.base());
-        found.push(compare_results((old_at, &before.results.get(old_at)), (at, &new)));
+        found.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
     }
     for at in unpaired {
         let new = after.results.get(at);
         if let Some(old_at) = trials.get_mut(new.base()).and_then(VecDeque::pop_front) {
-            found.push(compare_results((old_at, &before.results.get(old_at)), (at, &new)));
+            found.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
         }
     }
     found.sort_by_key(ChangePlace::rank);
@@ -202,7 +202,10 @@ pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
 }
 
 /// Compares two results, each with its place in its run.
-fn compare_results((before, old): (usize, &CaseResult), (after, new): (usize, &CaseResult)) -> ChangePlace {
+fn compare_case_results(
+    (before, old): (usize, &CaseResult),
+    (after, new): (usize, &CaseResult),
+) -> ChangePlace {
     let answers = stored_answer(old).zip(stored_answer(new));
     ChangePlace {
         case: new.case.clone(),

@@ -14,8 +14,8 @@ use crate::source::is_hidden_steering;
 /// GitHub drops a page of more than a mebibyte; what tells that it was cut needs room too.
 const PAGE: usize = 1024 * 1024 - 200;
 
-/// Commands to the runner, a line each. Failed cases, grader errors and failed gates are errors. A deferred case is an error if it makes
-/// the exit code of the command non-zero, and a notice otherwise.
+/// Commands to the runner, a line each. Failed cases, grader errors and failed gates are errors. A deferred case is an
+/// error if it makes the exit code of the command non-zero, and a notice otherwise.
 pub(super) fn render_github_annotations(run: &Run, context: ReportContext<'_>) -> String {
     let ReportContext { no_defer, failed_gates, .. } = context;
     let rubrics = parse_run_rubrics(run);

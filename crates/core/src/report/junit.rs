@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::outcome_text::{case_figures, collect_grader_statements, run_duration_seconds};
 use super::{
-    FailedRunGate, RunTally, case_notes, describe_low_score, finding, format_run_cost, reasons,
+    FailedRunGate, RunTally, case_notes, explain_low_score, finding, format_run_cost, reasons,
     short_verdict_grounds,
 };
 use crate::grade::VerdictStatus;
@@ -36,7 +36,7 @@ pub(super) fn render_junit_report(run: &Run, failed_gates: &[FailedRunGate]) -> 
             writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escape_junit_text(&result.case));
         let why = reasons(run, &result);
         let message: Vec<String> =
-            describe_low_score(run, &result).into_iter().chain(why.first().cloned()).collect();
+            explain_low_score(run, &result).into_iter().chain(why.first().cloned()).collect();
         let first = escape_junit_text(&message.join("; "));
         let place = finding::find_case_location(run, &result).map(|location| format!("at {location}"));
         let all = place.into_iter().chain(why.iter().cloned()).collect::<Vec<_>>();

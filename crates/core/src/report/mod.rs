@@ -343,7 +343,7 @@ fn order_by_loss<'a>(run: &Run, result: &'a CaseResult) -> Vec<&'a Grade> {
 }
 
 /// That the score of a failed case is under the pass mark, if that and no gate is the cause.
-fn describe_low_score(run: &Run, result: &CaseResult) -> Option<String> {
+fn explain_low_score(run: &Run, result: &CaseResult) -> Option<String> {
     let is_failed = result.verdict.status == VerdictStatus::Fail && result.verdict.failed_gates.is_empty();
     let (score, mark) = (result.verdict.score?, run.pass_mark(&result.rubric)?);
     let [score, mark] = (is_failed && score < mark).then(|| format_unlike([score, mark]))?;

@@ -396,8 +396,8 @@ fn caveats(pairs: &[CasePair<'_>]) -> Vec<String> {
             all.len()
         ));
     }
-    let old = list_judges(pairs.iter().map(|pair| &pair.before));
-    let new = list_judges(pairs.iter().map(|pair| &pair.after));
+    let old = list_run_judges(pairs.iter().map(|pair| &pair.before));
+    let new = list_run_judges(pairs.iter().map(|pair| &pair.after));
     let names = |judges: &BTreeSet<&str>| judges.iter().copied().collect::<Vec<_>>().join(", ");
     if !old.is_empty() && !new.is_empty() {
         if old != new {
@@ -413,7 +413,7 @@ fn caveats(pairs: &[CasePair<'_>]) -> Vec<String> {
     out
 }
 
-fn list_judges<'a>(all: impl Iterator<Item = &'a ComparedTrials<'a>>) -> BTreeSet<&'a str> {
+fn list_run_judges<'a>(all: impl Iterator<Item = &'a ComparedTrials<'a>>) -> BTreeSet<&'a str> {
     let results = all.flat_map(|trials| trials.results.iter().copied());
     results.flat_map(judge_grades).map(|grade| grade.grader.name.as_str()).collect()
 }
