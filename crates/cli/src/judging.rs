@@ -6,6 +6,7 @@ use anyhow::Context;
 use jurist_core::dialect::{DeferPolicy, ProjectSettings};
 use jurist_core::grade::Usd;
 use jurist_core::plan::{CallRange, estimate_judge_calls};
+use jurist_core::report::without_traceback;
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{FilledVariables, Judge, McpServer};
 use jurist_engine::agent::Agents;
@@ -38,7 +39,7 @@ pub struct JudgingArgs {
     /// Spend at most this amount in US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Usd>,
-    /// Maximum number of concurrent calls per vendor
+    /// Maximum number of concurrent cases, and of concurrent calls per vendor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     concurrency: Option<u32>,
     /// Do not use the reply cache
@@ -309,10 +310,16 @@ impl JudgingArgs {
         let caller = ModelClient::default().with_cap(self.max_cost).with_limits(limits).with_tape(tape);
         let caller = caller.with_listener(|notice| match notice {
             CallNotice::CircuitOpened { vendor, why } => {
-                render::print_warning(&format!("{vendor} keeps failing; calls to it are paused: {why}"));
+                render::print_warning(&format!(
+                    "{vendor} keeps failing; calls to it are paused: {}",
+                    without_traceback(&why)
+                ));
             }
             CallNotice::Retrying { vendor, why } => {
-                render::print_warning(&format!("calls to {vendor} fail and are retried: {why}"));
+                render::print_warning(&format!(
+                    "calls to {vendor} fail and are retried: {}",
+                    without_traceback(&why)
+                ));
             }
         });
         let caller = if self.batch { caller.with_batches() } else { caller };
@@ -361,6 +368,13 @@ impl JudgingArgs {
     }
 
     pub fn finish(&self, caller: &ModelClient) -> anyhow::Result<()> {
+        if let (Some(cap), Some(spent)) = (self.max_cost, caller.budget.spent_amount())
+            && cap < spent
+        {
+            render::print_warning(&format!(
+                "{spent} were spent, more than --max-cost {cap}: what an agent reports is known only after it has run"
+            ));
+        }
         if let Some(folder) = caller.lossy_cache() {
             render::print_warning(&format!(
                 "cannot write the reply cache `{}`; these replies will be paid for again",

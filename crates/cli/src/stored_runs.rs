@@ -76,6 +76,14 @@ pub struct RunCosts {
 }
 
 impl RunCosts {
+    async fn add(&self, cost: Usd) {
+        if cost != Usd::default() {
+            self.pending.fetch_add(cost.nanos(), Ordering::SeqCst);
+            // A full disk is told at the end, and does not keep the run from its answers.
+            let _ = self.write().await;
+        }
+    }
+
     /// Writes what is pending. What cannot be written stays pending, and goes with the next.
     pub async fn write(&self) -> Result<(), StoreError> {
         let _alone = self.writing.lock().await;
@@ -99,14 +107,7 @@ struct CallCost(Arc<RunCosts>);
 
 impl BudgetReservation for CallCost {
     fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let nanos = cost.unwrap_or_default().nanos();
-            if nanos != 0 {
-                self.0.pending.fetch_add(nanos, Ordering::SeqCst);
-                // A full disk is told at the end, and does not keep the run from its answers.
-                let _ = self.0.write().await;
-            }
-        })
+        Box::pin(async move { self.0.add(cost.unwrap_or_default()).await })
     }
 }
 
@@ -121,6 +122,10 @@ impl SharedBudget for RunCostRecorder {
         _: Option<Usd>,
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
         Box::pin(async { Ok(Box::new(CallCost(Arc::clone(&self.0))) as Box<dyn BudgetReservation>) })
+    }
+
+    fn charge(&self, cost: Usd) -> BoxFuture<'_, ()> {
+        Box::pin(self.0.add(cost))
     }
 }
 

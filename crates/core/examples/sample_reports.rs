@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use jurist_core::report::{ReportFormat, github_summary, render_report};
+use jurist_core::report::{ReportContext, ReportFormat, github_summary, render_report};
 use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
 use jurist_core::run::Run;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, format) in ReportFormat::ALL {
         std::fs::write(folder.join(file_name(name)), render_report(format, &run))?;
     }
-    std::fs::write(folder.join("summary.github.md"), github_summary(&run, None))?;
+    std::fs::write(folder.join("summary.github.md"), github_summary(&run, ReportContext::default()))?;
     Ok(())
 }
 

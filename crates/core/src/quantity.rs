@@ -200,9 +200,25 @@ pub fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// Two numbers with as many digits as tell them apart, at least two.
+pub fn format_unlike(numbers: [f64; 2]) -> [String; 2] {
+    let format_both = |n_digits: usize| numbers.map(|number| format!("{number:.n_digits$}"));
+    let found = (2..9).map(format_both).find(|[one, other]| one != other);
+    found.unwrap_or_else(|| format_both(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_misses_another_one_does_not_look_like_it() {
+        let check = |numbers, shown: [&str; 2]| assert_eq!(format_unlike(numbers), shown);
+        check([0.5, 1.0], ["0.50", "1.00"]);
+        check([4.0 / 6.0, 0.67], ["0.667", "0.670"]);
+        check([2.0 / 3.0, 0.667], ["0.6667", "0.6670"]);
+        check([0.5, 0.5], ["0.50", "0.50"]);
+    }
 
     #[test]
     fn times_read_and_write_rfc_3339() {

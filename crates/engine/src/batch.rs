@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::model::ModelEndpoint;
-use crate::model::http::{HttpModel, RawResponse, parse_response_body, send_to_endpoint};
+use crate::model::http::{HttpModel, RawResponse, send_to_endpoint};
 use crate::model::vendors::Protocol;
 use crate::model::{ModelError, ModelErrorKind, ModelReply, Request, in_reply_order};
 
@@ -300,7 +300,7 @@ impl VendorBatchApi<'_> {
             format!("{base}/batches/{id}")
         };
         loop {
-            let state = parse_response_body(&self.get(&url).await?)?;
+            let state = self.http.endpoint().parse_response(&self.get(&url).await?)?;
             let counts = &state["request_counts"];
             let count = |key: &str| counts[key].as_u64().unwrap_or(0);
             let status =
@@ -374,7 +374,10 @@ impl VendorBatchApi<'_> {
         loop {
             let request = endpoint.request(self.http.client(), reqwest::Method::POST, url);
             let request = request.headers(headers.clone()).body(body.clone());
-            match send_to_endpoint(request, endpoint).await.and_then(|answer| parse_response_body(&answer)) {
+            match send_to_endpoint(request, endpoint)
+                .await
+                .and_then(|answer| endpoint.parse_response(&answer))
+            {
                 Err(error) if error.is_passing() && !error.maybe_billed && 0 < left => {
                     left -= 1;
                     tokio::time::sleep(self.poll.max(error.retry_after.unwrap_or_default().min(PATIENCE)))
@@ -393,7 +396,7 @@ impl VendorBatchApi<'_> {
             let request = endpoint.request(self.http.client(), reqwest::Method::GET, url);
             let answer = match send_to_endpoint(request, endpoint).await {
                 Ok(answer) if answer.status < 400 => return Ok(answer),
-                Ok(answer) => parse_response_body(&answer).map(|_| answer),
+                Ok(answer) => endpoint.parse_response(&answer).map(|_| answer),
                 Err(error) => Err(error),
             };
             match answer {

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use jurist_core::grade::TRACEBACK_TITLE;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
@@ -13,6 +14,9 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// Characters of standard error that an error message quotes: the last ones, where the reason usually is.
 const COMPLAINT_CHARS: usize = 300;
+
+/// Characters of a traceback that are kept.
+const TRACEBACK_CHARS: usize = 2_000;
 
 /// Time to read the output pipes after the program has ended, if its child processes keep them open.
 const GRACE: Duration = Duration::from_secs(1);
@@ -92,10 +96,25 @@ pub async fn run_program(
     Err(ProgramError::Status { status, said: shorten_complaint(&String::from_utf8_lossy(&complaint)) })
 }
 
-/// The end of a text, from the start of a line if it has several.
+/// The end of what a program complained about. Of a traceback of Python, the exception comes first, and the traceback
+/// after it, where reports cut it off.
 fn shorten_complaint(text: &str) -> String {
     let text = text.trim();
-    let start = text.char_indices().rev().nth(COMPLAINT_CHARS - 1).map_or(0, |(start, _)| start);
+    let traceback = text.rfind(TRACEBACK_TITLE).map(|start| &text[start..]);
+    let is_exception = |line: &&str| !line.is_empty() && !line.starts_with(char::is_whitespace);
+    match traceback.and_then(|traceback| Some((traceback, traceback.lines().skip(1).find(is_exception)?))) {
+        Some((traceback, exception)) => {
+            let exception: String = exception.chars().take(COMPLAINT_CHARS).collect();
+            let steps = take_end(traceback.trim_start_matches(TRACEBACK_TITLE).trim_end(), TRACEBACK_CHARS);
+            format!("{exception}\n{TRACEBACK_TITLE}\n{}", steps.trim_start_matches('\n'))
+        }
+        None => take_end(text, COMPLAINT_CHARS),
+    }
+}
+
+/// The end of a text, from the start of a line if it has several.
+fn take_end(text: &str, n_chars: usize) -> String {
+    let start = text.char_indices().rev().nth(n_chars - 1).map_or(0, |(start, _)| start);
     if start == 0 {
         return text.to_owned();
     }
@@ -116,7 +135,7 @@ async fn read_output_up_to(
 /// Reads to the end, and keeps the last bytes in bounded memory.
 async fn read_tail(mut from: impl AsyncRead + Unpin) -> Result<Vec<u8>, ProgramError> {
     // A character has at most four bytes.
-    const KEPT: usize = 4 * COMPLAINT_CHARS;
+    const KEPT: usize = 4 * TRACEBACK_CHARS;
     let (mut tail, mut buffer) = (Vec::new(), vec![0; 8192]);
     loop {
         let n = from.read(&mut buffer).await.map_err(ProgramError::Lost)?;
@@ -211,6 +230,11 @@ mod tests {
     #[test]
     fn a_long_complaint_begins_with_a_line() {
         assert_eq!(shorten_complaint(" one\ntwo\n"), "one\ntwo");
+        let traceback = "starting\nTraceback (most recent call last):\n  File \"a.py\", line 2, in ask\n    x[1]\nKeyError: 1\n";
+        assert_eq!(
+            shorten_complaint(traceback),
+            "KeyError: 1\nTraceback (most recent call last):\n  File \"a.py\", line 2, in ask\n    x[1]\nKeyError: 1"
+        );
         let long = format!("{}\nlast line", "x".repeat(COMPLAINT_CHARS));
         assert_eq!(shorten_complaint(&long), "last line");
         assert_eq!(shorten_complaint(&"y".repeat(2 * COMPLAINT_CHARS)).len(), COMPLAINT_CHARS);

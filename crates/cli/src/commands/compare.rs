@@ -3,7 +3,8 @@ use std::io::Write;
 use anyhow::Context;
 use jurist_core::diagnostic::closest;
 use jurist_core::report::{
-    CaseChange, ChangeFilter, RunTally, build_comparison_forest, comparison_markdown, list_case_changes,
+    CaseChange, ChangeFilter, FailedRunGate, RunTally, build_comparison_forest, comparison_markdown,
+    list_case_changes,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, compare_runs};
@@ -12,7 +13,7 @@ use crate::outcome::CommandOutcome;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 use crate::reporting::case_changes::{show_case_change, write_case_change_markdown};
-use crate::reporting::comparison::{drop_is_shown, show_comparison};
+use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_comparison};
 use crate::reporting::printable_line;
 use crate::running::gates::RunGateArgs;
 use crate::runtime::wait_for;
@@ -82,6 +83,7 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
     match args.format {
         CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&side_by_side)?)?,
         CompareOutputFormat::Text => {
+            show_caveats(&mut out, compared)?;
             for change in changes {
                 show_case_change(&mut out, change)?;
             }
@@ -99,12 +101,12 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
             .context("there is no chart: no case has a verdict in both runs with the same rubric")?;
         picture.draw(&chart)?;
     }
-    let dropped = args.max_drop.is_some_and(|max_drop| drop_is_shown(compared, max_drop));
+    let drop = args.max_drop.and_then(|max_drop| find_excessive_drop(compared, max_drop));
     let decision = args.gates.decide(Some(&compared.regressions), RunTally::of(after), after.results.len());
-    for reason in &decision.reasons {
-        render::print_note(&printable_line(reason));
+    for line in decision.failed.iter().chain(&drop).flat_map(FailedRunGate::lines) {
+        render::print_note(&printable_line(&line));
     }
-    Ok(if dropped { CommandOutcome::Failed } else { decision.ended.unwrap_or(CommandOutcome::Passed) })
+    Ok(if drop.is_some() { CommandOutcome::Failed } else { decision.ended.unwrap_or(CommandOutcome::Passed) })
 }
 
 pub fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {

@@ -46,11 +46,11 @@ pub fn run_doctor_command(args: &DoctorArgs) -> anyhow::Result<CommandOutcome> {
         }
         Err(error) => (ProjectSettings::default(), new_finding("settings", format!("{error:#}"))),
     };
-    let resolver = Resolver::new(settings, load::variable)?;
+    let resolver = Resolver::new(settings.clone(), load::variable)?;
     let sections = [
         ("Project", vec![settings_finding, describe_database(&args.database), describe_cache()]),
-        ("Judge", describe_judges(&resolver)),
-        ("API keys", describe_keys()),
+        ("Judge", describe_judges(&resolver, &settings.judge)),
+        ("API keys", describe_keys(&settings)),
         ("Programs", describe_programs()),
     ];
     let mut out = crate::render::stdout();
@@ -96,22 +96,57 @@ fn describe_cache() -> Finding {
     new_finding("reply cache", text)
 }
 
-fn describe_judges(resolver: &Resolver) -> Vec<Finding> {
-    let default = match resolver.resolve_endpoint(&Judge::default()) {
-        Ok(endpoint) => match endpoint.model.missing_key() {
-            Some(reason) => reason.to_owned(),
-            None => endpoint.name,
-        },
-        Err(error) => error.to_string(),
+/// The judge of suites that name none, or the members of a panel, and the model of this machine.
+fn describe_judges(resolver: &Resolver, judge: &Judge) -> Vec<Finding> {
+    let local = wait_for(async { Ok(resolver.local().await?) });
+    let describe = |model: Option<String>| match (model.as_deref(), &local) {
+        (Some("auto"), Ok(local)) => format!("{local}, found on this machine{OF_SETTINGS}"),
+        (Some("auto"), Err(error)) => error.to_string(),
+        _ => describe_judge(resolver, &Judge { model, ..judge.clone() }),
     };
-    let local = match wait_for(async { Ok(resolver.local().await?) }) {
+    let mut findings: Vec<Finding> =
+        judge.panel.iter().map(|model| new_finding("panel", describe(Some(model.clone())))).collect();
+    if findings.is_empty() {
+        findings.push(new_finding("default", describe(judge.model.clone())));
+    }
+    let local = match &local {
         Ok(model) => format!("{model} (use it with --judge auto)"),
         Err(error) => error.to_string(),
     };
-    vec![new_finding("default", default), new_finding("local model", local)]
+    findings.push(new_finding("local model", local));
+    findings
 }
 
-fn describe_keys() -> Vec<Finding> {
+/// What follows the name of a judge that no variable has chosen.
+const OF_SETTINGS: &str = ", set in .jurist/config.yaml";
+
+/// The model that a run would ask, and the variable of its key; or what is missing.
+fn describe_judge(resolver: &Resolver, judge: &Judge) -> String {
+    let endpoint = match resolver.resolve_endpoint(judge) {
+        Ok(endpoint) => endpoint,
+        Err(error) => return error.to_string(),
+    };
+    let origin = if judge.model.is_some() { OF_SETTINGS } else { "" };
+    if let Some(reason) = endpoint.model.missing_key() {
+        let origin = origin.trim_start_matches(", ");
+        return if origin.is_empty() {
+            reason.to_owned()
+        } else {
+            format!("{reason} (the judge is {origin})")
+        };
+    }
+    let key = endpoint.http.as_ref().and_then(|http| http.endpoint().key_variable.as_ref());
+    let key = key.map(|name| format!("; its key is {name}")).unwrap_or_default();
+    format!("{}{origin}{key}", endpoint.name)
+}
+
+fn describe_keys(settings: &ProjectSettings) -> Vec<Finding> {
+    let is_set = |name: &String| load::variable(name).is_some();
+    let own = settings.vendors.iter().filter_map(|(vendor, own)| {
+        let name = own.key.as_ref()?;
+        let text = if is_set(name) { format!("{name} is set") } else { format!("not set ({name})") };
+        Some(new_finding(vendor, text))
+    });
     // Vendors that share a key, such as the two protocols of OpenAI, get one line.
     let is_first = |at: usize| !VENDORS[..at].iter().any(|vendor| vendor.keys == VENDORS[at].keys);
     let with_keys = VENDORS
@@ -128,6 +163,7 @@ fn describe_keys() -> Vec<Finding> {
             };
             new_finding(vendor.name, text)
         })
+        .chain(own)
         .collect()
 }
 

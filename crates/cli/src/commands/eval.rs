@@ -132,7 +132,15 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
     if let Some(name) = &args.only_failed {
         let before = runs.load(name).await?;
         let failed = before.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass);
-        select.names = Some(failed.map(|result| result.case).collect());
+        let names: Vec<String> = failed.map(|result| result.case).collect();
+        if names.is_empty() {
+            render::print_note(&format!(
+                "every case of {} passed, so there is nothing to run again",
+                before.id
+            ));
+            return Ok(CommandOutcome::Passed);
+        }
+        select.names = Some(names);
     }
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     anyhow::ensure!(files.len() < 2 || args.only.is_empty(), "--only takes one suite");

@@ -9,7 +9,7 @@ use jurist_core::candidate::{JudgeInput, RecordField, RecordFields, TraceFormat,
 use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, VerdictStatus};
 use jurist_core::judge::{RecordKeys, position_bias};
-use jurist_core::report::with_evidence;
+use jurist_core::report::{with_evidence, without_traceback};
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, DataRow, Judge};
 use jurist_engine::call::ModelClient;
@@ -452,7 +452,9 @@ fn describe_outcome(outcome: &Outcome) -> String {
         Outcome::Scored { value, unit: None } => value.to_string(),
         Outcome::NotApplicable => "does not apply".to_owned(),
         Outcome::Abstained { why } => format!("cannot tell: {why}"),
-        Outcome::Failed { failure, detail } => format!("{}: {detail}", word(json!(failure))),
+        Outcome::Failed { failure, detail } => {
+            format!("{}: {}", word(json!(failure)), without_traceback(detail))
+        }
         // The reason follows, and says what is missing.
         Outcome::Deferred { why: Deferral::NoKey } => "not asked".to_owned(),
         Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),

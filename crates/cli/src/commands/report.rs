@@ -45,7 +45,7 @@ pub fn run_report_command(args: &ReportArgs) -> anyhow::Result<CommandOutcome> {
     let compared = before.as_ref().map(|before| compare_runs(before, &run, run.seed));
     let baseline =
         before.as_ref().zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
-    let context = ReportContext { baseline, no_defer: false };
+    let context = ReportContext { baseline, ..ReportContext::default() };
     for reporter in &args.reporter {
         if reporter.is_shown() {
             let mut out = crate::render::stdout();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
-use jurist_core::grade::Time;
+use jurist_core::grade::{GraderKind, Outcome, Time};
 use jurist_core::run::{CaseResult, Run, RunId, RunProvenance};
 use jurist_store::runs::{RunFilter, RunHead};
 
@@ -52,7 +52,7 @@ Examples:
         /// Run: an id, the end of an id, `latest`, `previous`, or a file
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
-        /// Show one case in full: every grade, reason and quote
+        /// Show one case in full: prompt, tool calls, answer, and every grade, reason and quote
         #[arg(long, value_name = "NAME")]
         case: Option<String>,
         /// Also show all judge prompts and replies
@@ -208,7 +208,19 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
             let run = runs.load(name).await?;
             let result = find_case_result(&run, case)?;
             case_in_full(&mut out, &run, &result)?;
-            for exchange in if *prompts { runs.exchanges(name, case).await? } else { Vec::new() } {
+            let exchanges = if *prompts { runs.exchanges(name, case).await? } else { Vec::new() };
+            if *prompts && exchanges.is_empty() {
+                let is_judged = result.grades.iter().any(|grade| {
+                    grade.grader.kind == GraderKind::Judge
+                        && !matches!(grade.outcome, Outcome::Deferred { .. } | Outcome::Failed { .. })
+                });
+                let what = match is_judged {
+                    true => "the prompts of its judges are not stored",
+                    false => "no judge was asked about this case",
+                };
+                writeln!(out, "    {what}")?;
+            }
+            for exchange in exchanges {
                 writeln!(out, "\n\x1b[1m{}, asked of {}\x1b[0m", exchange.criterion, exchange.request.model)?;
                 let parts = exchange.request.messages.iter().flat_map(|message| &message.parts);
                 for text in std::iter::once(&exchange.request.system).chain(parts) {

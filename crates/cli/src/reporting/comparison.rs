@@ -5,18 +5,29 @@ use std::io::Write;
 
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
-use jurist_core::report::{declared_scales, regression_lines, variant_in_words};
+use jurist_core::report::{FailedRunGate, declared_scales, regression_lines, variant_in_words};
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
 
 use super::{format_on_scale, last_line_reason, list_case_reasons, printable_line};
 
-/// A drop that is larger than allowed, wherever in its interval the truth lies.
-pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
-    let is_larger = |difference: &Difference| {
-        difference.is_shown() && difference.interval.is_some_and(|(_, high)| high < -most)
-    };
-    compared.score.as_ref().is_some_and(is_larger)
+/// The gate `--max-drop`, if the score dropped by more than `most` wherever in its interval the truth lies.
+pub fn find_excessive_drop(compared: &Comparison, most: f64) -> Option<FailedRunGate> {
+    let score = compared.score.as_ref().filter(|score| score.is_shown())?;
+    let (low, high) = score.interval.filter(|(_, high)| *high < -most)?;
+    let reason = format!(
+        "the score fell from {:.3} to {:.3} (95 % interval of the difference {low:+.3} to {high:+.3})",
+        score.before, score.after
+    );
+    Some(FailedRunGate { gate: format!("--max-drop {most}"), reasons: vec![reason] })
+}
+
+/// Shows what else changed between the runs, before anything that it may explain.
+pub fn show_caveats(out: &mut impl Write, compared: &Comparison) -> anyhow::Result<()> {
+    for caveat in &compared.caveats {
+        writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(caveat))?;
+    }
+    Ok(())
 }
 
 /// Shows the figures and what they support, and where `has_cases` is set the cases whose verdict changed.
@@ -26,18 +37,21 @@ pub fn show_comparison(
     after: &Run,
     has_cases: bool,
 ) -> anyhow::Result<()> {
-    for caveat in &compared.caveats {
-        writeln!(out, "\x1b[33m{caveat}\x1b[0m")?;
-    }
+    // A rubric of one question has nothing to add to its score.
+    let has_parts = 1 < compared.criteria.len()
+        || compared.score.is_none()
+        || after
+            .rubrics
+            .values()
+            .any(|rubric| rubric["criteria"].as_array().is_some_and(|criteria| 1 < criteria.len()));
     let rows: Vec<(&str, &Difference)> = [("score", &compared.score), ("pass rate", &compared.pass_rate)]
         .into_iter()
         .filter_map(|(name, difference)| Some((name, difference.as_ref()?)))
-        // A rubric of one question has nothing to add.
         .chain(
             compared
                 .criteria
                 .iter()
-                .filter(|_| 1 < compared.criteria.len())
+                .filter(|_| has_parts)
                 .map(|(name, difference)| (name.as_str(), difference)),
         )
         .collect();
@@ -108,12 +122,15 @@ fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Ru
     let worse = compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
     let worse: BTreeSet<&str> = worse.map(|status_change| status_change.case.as_str()).collect();
     let last_reason = last_line_reason(after);
-    let why: BTreeMap<String, Vec<String>> = after
-        .results
-        .iter()
-        .filter(|result| worse.contains(result.case.as_str()))
-        .map(|result| (result.case.clone(), list_case_reasons(after, &result, last_reason.as_deref())))
-        .collect();
+    let mut why: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for result in after.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass) {
+        // A change of several trials has the name of their case, and the reasons of the first of them.
+        let change = worse.get(result.case.as_str()).or_else(|| worse.get(result.base()));
+        if let Some(case) = change.copied() {
+            let reasons = || list_case_reasons(after, &result, last_reason.as_deref());
+            why.entry(case).or_insert_with(reasons);
+        }
+    }
     for change in &compared.changed {
         let colour = match change.after {
             VerdictStatus::Pass => "32",
@@ -130,7 +147,7 @@ fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Ru
             score(change.score_before),
             score(change.score_after)
         )?;
-        for reason in why.get(&change.case).into_iter().flatten() {
+        for reason in why.get(change.case.as_str()).into_iter().flatten() {
             writeln!(out, "    {}", printable_line(reason))?;
         }
     }

@@ -1,5 +1,6 @@
 //! Reports of runs: files that reporters write, and what the terminal shows.
 
+mod candidate;
 pub mod case_changes;
 pub mod comparison;
 
@@ -16,6 +17,7 @@ use jurist_core::report::{
     ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
     format_native_score, format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics,
     reasons, render_compared, short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
+    without_traceback,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::source::path_text;
@@ -26,6 +28,7 @@ use jurist_core::stats::summaries::{
 
 use jurist_engine::load;
 
+use self::candidate::show_candidate;
 use crate::render::printable;
 
 /// A format, and where it goes.
@@ -123,11 +126,8 @@ impl Reporter {
             load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
-            page.and_then(|mut file| {
-                let compared = context.baseline.map(|baseline| baseline.compared);
-                file.write_all(github_summary(run, compared).as_bytes())
-            })
-            .context("cannot write the job summary")?;
+            page.and_then(|mut file| file.write_all(github_summary(run, context).as_bytes()))
+                .context("cannot write the job summary")?;
         }
         match &self.file {
             None => Ok(crate::render::stdout().write_all(text.as_bytes())?),
@@ -235,11 +235,13 @@ pub fn last_line_reason(run: &Run) -> Option<String> {
     (LONG < reason.chars().count()).then_some(reason)
 }
 
-/// The reasons of a case, without the reason that the last line about the run gives for all deferred cases.
+/// The reasons of a case. Of the reason that the last line about the run gives for all deferred cases, they have the cause
+/// without the advice.
 pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&str>) -> Vec<String> {
     let is_deferred = result.verdict.status == VerdictStatus::Deferred;
+    let cause = last_reason.and_then(|reason| reason.split_once(';')).map_or("", |(cause, _)| cause);
     let shorten = |line: String| match last_reason.and_then(|reason| line.strip_suffix(reason)) {
-        Some(start) if is_deferred => start.trim_end_matches([' ', '—', ':']).to_owned(),
+        Some(start) if is_deferred => format!("{start}{cause}").trim_end_matches([' ', '—', ':']).to_owned(),
         _ => line,
     };
     reasons(run, result).into_iter().map(shorten).collect()
@@ -277,26 +279,44 @@ fn obstacle(result: &CaseResult) -> Option<String> {
     same.then_some(first)
 }
 
-/// One case with everything that was said about it.
+/// One case with what was graded and everything that was said about it.
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     let (mark, colour) = status_mark(result.verdict.status);
     let pass_mark = run
         .shown_pass_mark(&result.rubric)
         .map(|pass_mark| format!(", pass mark {pass_mark:.2}"))
         .unwrap_or_default();
-    writeln!(
-        out,
-        "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}",
-        printable_line(&result.case),
-        score(result, &parse_run_rubrics(run))
-    )?;
+    let score = match result.verdict.score {
+        Some(_) => score(result, &parse_run_rubrics(run)),
+        None => "no score".to_owned(),
+    };
+    writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {score}{pass_mark}", printable_line(&result.case))?;
+    show_candidate(out, &result.material)?;
     for ground in short_verdict_grounds(run, result)
         .into_iter()
         .chain(case_notes(result).iter().map(|note| format!("note: {note}")))
     {
         writeln!(out, "    {}", printable_line(&ground))?;
     }
-    show_answers(out, run, result)
+    show_answers(out, run, result)?;
+    show_tracebacks(out, result)
+}
+
+/// The tracebacks of programs that crashed, each once.
+fn show_tracebacks(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
+    let mut known: Vec<&str> = Vec::new();
+    for grade in &result.grades {
+        let Outcome::Failed { detail, .. } = &grade.outcome else { continue };
+        let traceback = detail[without_traceback(detail).len()..].trim_start();
+        if traceback.is_empty() || known.contains(&traceback) {
+            continue;
+        }
+        known.push(traceback);
+        for line in printable(traceback).lines() {
+            writeln!(out, "        {line}")?;
+        }
+    }
+    Ok(())
 }
 
 pub fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
@@ -336,11 +356,13 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             }
             Outcome::NotApplicable => "does not apply".to_owned(),
             Outcome::Abstained { why } => format!("cannot assess: {why}"),
-            Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+            Outcome::Failed { failure, detail } => {
+                format!("{}: {}", variant_in_words(failure), without_traceback(detail))
+            }
             Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
         };
         let said = with_evidence(grade, said);
-        let reason = match grade.reason.as_str() {
+        let reason = match without_traceback(grade.reason.as_str()) {
             reason if said.ends_with(reason) => String::new(),
             reason => format!(" — {reason}"),
         };

@@ -1,4 +1,5 @@
-use jurist_core::report::{RunTally, regression_lines};
+use jurist_core::quantity::format_unlike;
+use jurist_core::report::{FailedRunGate, RunTally, regression_lines};
 use jurist_core::run::Regressions;
 
 use crate::outcome::CommandOutcome;
@@ -19,10 +20,10 @@ fn parse_pass_rate(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
 }
 
-/// What the gates say: why they do not hold, and how the command ends by it.
+/// What the gates say: which of them do not hold, and how the command ends by it.
 #[derive(Debug, Default)]
 pub struct GateDecision {
-    pub reasons: Vec<String>,
+    pub failed: Vec<FailedRunGate>,
     /// `None` where every gate holds.
     pub ended: Option<CommandOutcome>,
 }
@@ -51,8 +52,10 @@ impl RunGateArgs {
                 undecided: found.undecided.clone(),
                 ..Regressions::default()
             };
-            let lines = regression_lines(&wrong).into_iter();
-            decision.reasons.extend(lines.map(|line| format!("--fail-on-regression: {line}")));
+            let reasons = regression_lines(&wrong);
+            if !reasons.is_empty() {
+                decision.failed.push(FailedRunGate { gate: "--fail-on-regression".to_owned(), reasons });
+            }
             decision.ended = match (found.regressed.is_empty(), found.undecided.is_empty()) {
                 (false, _) => Some(CommandOutcome::Failed),
                 (true, false) => Some(CommandOutcome::Incomplete),
@@ -63,9 +66,9 @@ impl RunGateArgs {
         // Shares such as 9 of 10 miss 0.9 by nothing but how numbers are stored.
         if let Some(least) = self.min_pass_rate.filter(|least| share + 1e-9 < *least) {
             let passed = tally.passed;
-            decision
-                .reasons
-                .push(format!("--min-pass-rate {least}: {passed} of {n_cases} cases passed ({share:.2})"));
+            let [share, _] = format_unlike([share, least]);
+            let reasons = vec![format!("{passed} of {n_cases} cases passed ({share})")];
+            decision.failed.push(FailedRunGate { gate: format!("--min-pass-rate {least}"), reasons });
             decision.ended = Some(CommandOutcome::Failed);
         }
         decision

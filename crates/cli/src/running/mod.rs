@@ -14,7 +14,7 @@ use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Usd, VerdictStatus};
 use jurist_core::plan::projected_calls;
 use jurist_core::redact::Redactor;
-use jurist_core::report::{ReportContext, RunBaseline, RunTally};
+use jurist_core::report::{FailedRunGate, ReportContext, RunBaseline, RunTally};
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{CaseResult, NotGraded, Packed, Run, RunId, RunProvenance, RunResults};
 use jurist_core::stats::comparison::{Comparison, compare_runs};
@@ -31,7 +31,7 @@ use self::gates::RunGateArgs;
 use crate::judging::{BatchOutcome, JudgingArgs};
 use crate::outcome::CommandOutcome;
 use crate::render;
-use crate::reporting::comparison::{drop_is_shown, show_comparison};
+use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_comparison};
 use crate::reporting::{Reporter, format_run_summary, printable_line, reporter, show_run};
 use crate::stored_runs::{BATCH, RunLog, RunUnitResult, StoredRuns};
 
@@ -51,7 +51,8 @@ pub struct RunExecutionArgs {
     /// Compare with this run: an id, `latest` (the run before this one), or a file
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
-    /// Fail if the score has dropped significantly by more than this since the baseline
+    /// Fail if the score has dropped significantly by more than this since the baseline; --baseline implies this
+    /// gate
     #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline")]
     max_drop: f64,
     #[command(flatten)]
@@ -378,10 +379,13 @@ impl RunExecutionArgs {
         }
         let reporters = self.list_reporters(told.part.label.as_deref());
         let regressions = compared.as_ref().map(|comparison| &comparison.regressions);
-        let decision = self.gates.decide(regressions, RunTally::of(run), told.n_units);
+        let mut decision = self.gates.decide(regressions, RunTally::of(run), told.n_units);
+        let drop = compared.as_ref().and_then(|compared| find_excessive_drop(compared, self.max_drop));
+        let has_dropped = drop.is_some();
+        decision.failed.extend(drop);
         let ended = command_outcome_for_run(run, told, self.gates.are_set(), decision.ended);
         let not_graded = NotGraded::of(run);
-        let mut last: Vec<String> = decision.reasons;
+        let mut last: Vec<String> = decision.failed.iter().flat_map(FailedRunGate::lines).collect();
         if let Some(not_graded) = &not_graded {
             let hint = match ended {
                 CommandOutcome::Passed if 0 < count_left_out(run) => " (--no-defer makes this an error)",
@@ -396,7 +400,7 @@ impl RunExecutionArgs {
         // One that cannot be written does not keep the others from it.
         let mut unwritten = false;
         let baseline = baseline.zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
-        let context = ReportContext { baseline, no_defer: told.no_defer };
+        let context = ReportContext { baseline, no_defer: told.no_defer, failed_gates: &decision.failed };
         for reporter in &reporters {
             if reporter.is_shown() {
                 self.show(run, compared.as_ref(), told, &reporters)?;
@@ -408,10 +412,9 @@ impl RunExecutionArgs {
                 unwritten = true;
             }
         }
-        let dropped = compared.is_some_and(|comparison| drop_is_shown(&comparison, self.max_drop));
         let ended = match ended {
             CommandOutcome::Passed if unwritten => CommandOutcome::BadInput,
-            CommandOutcome::Passed if dropped => CommandOutcome::Failed,
+            CommandOutcome::Passed if has_dropped => CommandOutcome::Failed,
             ended => ended,
         };
         Ok(FinishedRun { ended, not_graded, n_cases: run.results.len(), run: None, paid: None })
@@ -431,6 +434,7 @@ impl RunExecutionArgs {
         writeln!(out, "{}", format_run_summary(run, told.took, page.as_deref(), columns))?;
         if let Some(compared) = compared {
             writeln!(out)?;
+            show_caveats(&mut out, compared)?;
             show_comparison(&mut out, compared, run, true)?;
         }
         // Logs of CI have reports instead.

@@ -198,6 +198,9 @@ pub enum Deferral {
 #[serde(transparent)]
 pub struct Reason(String);
 
+/// The line with which a traceback of Python begins.
+pub const TRACEBACK_TITLE: &str = "Traceback (most recent call last):";
+
 impl Reason {
     pub const MAX: usize = 2048;
 

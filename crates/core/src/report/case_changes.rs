@@ -1,6 +1,6 @@
 //! Cases of two runs side by side: the old and the new answer, and what graders said about each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 
@@ -164,23 +164,29 @@ pub struct ChangeCounts {
     pub all: usize,
 }
 
-/// Compares all cases that both runs have. Each result is opened once, and of its texts nothing is kept.
+/// Compares all cases that both runs have; of their texts nothing is kept. Trials are paired by their names. If no trial
+/// of a case has the same name in both runs, because their number changed, they are paired in their order.
 pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
-    let places: BTreeMap<String, usize> =
-        before.results.iter().enumerate().map(|(at, result)| (result.case, at)).collect();
-    let mut found = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut trials: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
+    for (at, result) in before.results.iter().enumerate() {
+        trials.entry(result.base().to_owned()).or_default().push_back(at);
+        places.insert(result.case, at);
+    }
+    let (mut found, mut unpaired) = (Vec::new(), Vec::new());
     for (at, new) in after.results.iter().enumerate() {
-        let Some(old_at) = places.get(&new.case).copied() else { continue };
-        let old = before.results.get(old_at);
-        let answers = stored_answer(&old).zip(stored_answer(&new));
-        found.push(ChangePlace {
-            before: old_at,
-            after: at,
-            direction: compare_verdicts(&old, &new),
-            verdict_changed: old.verdict.status != new.verdict.status,
-            answer_changed: answers.is_some_and(|(old, new)| old != new),
-            case: new.case,
-        });
+        let Some(old_at) = places.get(&new.case).copied() else {
+            unpaired.push(at);
+            continue;
+        };
+        trials.remove(new.base());
+        found.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
+    }
+    for at in unpaired {
+        let new = after.results.get(at);
+        if let Some(old_at) = trials.get_mut(new.base()).and_then(VecDeque::pop_front) {
+            found.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
+        }
     }
     found.sort_by_key(ChangePlace::rank);
     let count = |filter: ChangeFilter| found.iter().filter(|place| filter.accepts(place)).count();
@@ -193,6 +199,22 @@ pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
         all: found.len(),
     };
     CaseChanges { places: found, counts }
+}
+
+/// Compares two results, each with its place in its run.
+fn compare_case_results(
+    (before, old): (usize, &CaseResult),
+    (after, new): (usize, &CaseResult),
+) -> ChangePlace {
+    let answers = stored_answer(old).zip(stored_answer(new));
+    ChangePlace {
+        case: new.case.clone(),
+        before,
+        after,
+        direction: compare_verdicts(old, new),
+        verdict_changed: old.verdict.status != new.verdict.status,
+        answer_changed: answers.is_some_and(|(old, new)| old != new),
+    }
 }
 
 /// Cases that both runs have and the filter accepts: what got worse first, then what is undecided, then what got

@@ -3,21 +3,21 @@
 
 use super::outcome_text::{format_known_cost, run_duration_seconds};
 use super::{
-    Rubrics, RunTally, case_notes, finding, format_native_score, format_run_cost, join_grader_names,
-    markdown, parse_run_rubrics, reasons,
+    FailedRunGate, ReportContext, Rubrics, RunTally, case_notes, finding, format_native_score,
+    format_run_cost, join_grader_names, markdown, parse_run_rubrics, reasons,
 };
 use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::is_hidden_steering;
-use crate::stats::comparison::Comparison;
 
 /// GitHub drops a page of more than a mebibyte; what tells that it was cut needs room too.
 const PAGE: usize = 1024 * 1024 - 200;
 
-/// Commands to the runner, a line each. Failed cases and grader errors are errors. A deferred case is an error if it makes
-/// the exit code of the command non-zero, and a notice otherwise.
-pub(super) fn render_github_annotations(run: &Run, no_defer: bool) -> String {
+/// Commands to the runner, a line each. Failed cases, grader errors and failed gates are errors. A deferred case is an
+/// error if it makes the exit code of the command non-zero, and a notice otherwise.
+pub(super) fn render_github_annotations(run: &Run, context: ReportContext<'_>) -> String {
+    let ReportContext { no_defer, failed_gates, .. } = context;
     let rubrics = parse_run_rubrics(run);
     let annotate = |result: CaseResult| render_case_annotation(run, &rubrics, &result, no_defer);
     let mut out: String = run.results.iter().filter_map(annotate).collect();
@@ -35,6 +35,9 @@ pub(super) fn render_github_annotations(run: &Run, no_defer: bool) -> String {
         run.id
     );
     let title = run.suite.as_deref().unwrap_or("Jurist");
+    for gate in failed_gates.iter().flat_map(FailedRunGate::lines) {
+        out.push_str(&format_workflow_command("error", &[("title", title)], &gate));
+    }
     if let Some(not_graded) = NotGraded::of(run) {
         let kind = if no_defer { "error" } else { "warning" };
         out.push_str(&format_workflow_command(kind, &[("title", title)], &not_graded.statement));
@@ -44,8 +47,8 @@ pub(super) fn render_github_annotations(run: &Run, no_defer: bool) -> String {
 }
 
 /// The run in Markdown, for the file that `GITHUB_STEP_SUMMARY` names.
-pub fn render_github_summary(run: &Run, compared: Option<&Comparison>) -> String {
-    let page = markdown::render_markdown_report(run, compared);
+pub fn render_github_summary(run: &Run, context: ReportContext<'_>) -> String {
+    let page = markdown::render_markdown_report(run, context);
     if page.len() <= PAGE {
         return page;
     }

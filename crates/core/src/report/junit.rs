@@ -6,16 +6,20 @@
 use std::fmt::Write as _;
 
 use super::outcome_text::{case_figures, collect_grader_statements, run_duration_seconds};
-use super::{RunTally, case_notes, finding, format_run_cost, reasons, short_verdict_grounds};
+use super::{
+    FailedRunGate, RunTally, case_notes, explain_low_score, finding, format_run_cost, reasons,
+    short_verdict_grounds,
+};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::is_hidden_steering;
 
-pub(super) fn render_junit_report(run: &Run) -> String {
+pub(super) fn render_junit_report(run: &Run, failed_gates: &[FailedRunGate]) -> String {
     let tally = RunTally::of(run);
     let name = escape_junit_text(run.suite.as_deref().unwrap_or("jurist"));
-    let mut counts =
-        format!("tests=\"{}\" failures=\"{}\" errors=\"{}\"", run.results.len(), tally.failed, tally.errors);
+    // CI servers show failed tests, and nothing else of what made the command fail.
+    let (n_tests, n_failures) = (run.results.len() + failed_gates.len(), tally.failed + failed_gates.len());
+    let mut counts = format!("tests=\"{n_tests}\" failures=\"{n_failures}\" errors=\"{}\"", tally.errors);
     if let Some(seconds) = run_duration_seconds(run) {
         let _ = write!(counts, " time=\"{seconds:.3}\"");
     }
@@ -31,7 +35,9 @@ pub(super) fn render_junit_report(run: &Run) -> String {
         let _ =
             writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escape_junit_text(&result.case));
         let why = reasons(run, &result);
-        let first = escape_junit_text(why.first().map_or("", String::as_str));
+        let message: Vec<String> =
+            explain_low_score(run, &result).into_iter().chain(why.first().cloned()).collect();
+        let first = escape_junit_text(&message.join("; "));
         let place = finding::find_case_location(run, &result).map(|location| format!("at {location}"));
         let all = place.into_iter().chain(why.iter().cloned()).collect::<Vec<_>>();
         let all = escape_junit_text(&all.join("\n"));
@@ -48,6 +54,13 @@ pub(super) fn render_junit_report(run: &Run) -> String {
             }
         };
         let _ = writeln!(out, "      <system-out>{}</system-out>", render_junit_output(run, &result));
+        let _ = writeln!(out, "    </testcase>");
+    }
+    for gate in failed_gates {
+        let test = escape_junit_text(&format!("gate: {}", gate.gate));
+        let why = escape_junit_text(&gate.reasons.join("\n"));
+        let _ = writeln!(out, "    <testcase name=\"{test}\" classname=\"{name}\">");
+        let _ = writeln!(out, "      <failure type=\"gate\" message=\"{why}\">{why}</failure>");
         let _ = writeln!(out, "    </testcase>");
     }
     if let Some(not_graded) = NotGraded::of(run) {

@@ -5,19 +5,19 @@ use std::fmt::Write as _;
 use super::outcome_text::{collect_grader_statements, format_evidence_quote, run_duration_seconds};
 use super::regressions::comparison_section;
 use super::{
-    RunTally, case_notes, format_case_cost, format_run_cost, join_grader_names, mean_run_score,
-    short_verdict_grounds,
+    FailedRunGate, ReportContext, RunTally, case_notes, format_case_cost, format_run_cost, join_grader_names,
+    mean_run_score, short_verdict_grounds,
 };
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::is_hidden_steering;
 use crate::stats::basics::Proportion;
-use crate::stats::comparison::Comparison;
 use crate::stats::summaries::estimate_run_pass_rate;
 
-pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -> String {
+pub(super) fn render_markdown_report(run: &Run, context: ReportContext<'_>) -> String {
     let tally = RunTally::of(run);
     let mut out = format!("# {}\n\n", escape_markdown_text(run.suite.as_deref().unwrap_or("Jurist")));
+    write_failed_gates(&mut out, context.failed_gates);
     if let Some(not_graded) = NotGraded::of(run) {
         let _ = writeln!(out, "**{}**\n", escape_markdown_text(&not_graded.statement));
     }
@@ -53,8 +53,8 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
     if let Some(seconds) = run_duration_seconds(run) {
         let _ = writeln!(out, "Took {seconds:.1} s.");
     }
-    if let Some(compared) = compared {
-        let _ = write!(out, "\n{}", comparison_section(compared));
+    if let Some(baseline) = context.baseline {
+        let _ = write!(out, "\n{}", comparison_section(baseline.compared));
     }
     write_case_table(&mut out, run);
     for result in run.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass) {
@@ -68,6 +68,13 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
         let _ = writeln!(out, "\n</details>");
     }
     out
+}
+
+/// A paragraph for each reason why a gate of the run does not hold.
+pub(super) fn write_failed_gates(out: &mut String, failed_gates: &[FailedRunGate]) {
+    for gate in failed_gates.iter().flat_map(FailedRunGate::lines) {
+        let _ = writeln!(out, "**Failed gate:** {}\n", escape_markdown_text(&gate));
+    }
 }
 
 fn write_case_table(out: &mut String, run: &Run) {

@@ -5,6 +5,7 @@
 mod case_changes;
 mod comparison_charts;
 mod csv;
+mod failed_run_gate;
 mod finding;
 mod github;
 mod gitlab;
@@ -30,10 +31,11 @@ pub use case_changes::{
 };
 pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
+pub use failed_run_gate::FailedRunGate;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
 use outcome_text::format_outcome;
-pub use outcome_text::{format_case_cost, format_run_cost};
+pub use outcome_text::{format_case_cost, format_run_cost, without_traceback};
 pub use pr_comment::shorten_same;
 pub use ranking_charts::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
@@ -47,9 +49,10 @@ use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, Value, VerdictStatus};
+use crate::quantity::format_unlike;
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::comparison::Comparison;
 
@@ -112,24 +115,25 @@ pub struct ReportContext<'a> {
     pub baseline: Option<RunBaseline<'a>>,
     /// Whether a case that was not graded makes the exit code of the command non-zero.
     pub no_defer: bool,
+    /// Gates of the whole run that do not hold.
+    pub failed_gates: &'a [FailedRunGate],
 }
 
 /// The same, with what became of its cases since another run where the format has room for it.
 pub fn render_compared(format: ReportFormat, run: &Run, context: ReportContext<'_>) -> String {
-    let ReportContext { baseline, no_defer } = context;
-    let compared = baseline.map(|baseline| baseline.compared);
+    let compared = context.baseline.map(|baseline| baseline.compared);
     match format {
         ReportFormat::Json => with_summary(run, compared),
         ReportFormat::Ndjson => run.results.iter().map(|result| render_ndjson_line(run, &result)).collect(),
-        ReportFormat::Junit => junit::render_junit_report(run),
-        ReportFormat::Markdown => markdown::render_markdown_report(run, compared),
+        ReportFormat::Junit => junit::render_junit_report(run, context.failed_gates),
+        ReportFormat::Markdown => markdown::render_markdown_report(run, context),
         ReportFormat::Tap => tap::render_tap_report(run),
         ReportFormat::Csv => csv::render_csv_report(run),
         ReportFormat::Html => html::render_html_report(run),
         ReportFormat::Sarif => sarif::render_sarif_report(run),
         ReportFormat::Gitlab => gitlab::render_gitlab_report(run),
-        ReportFormat::Github => github::render_github_annotations(run, no_defer),
-        ReportFormat::PrComment => pr_comment::render_pr_comment(run, baseline),
+        ReportFormat::Github => github::render_github_annotations(run, context),
+        ReportFormat::PrComment => pr_comment::render_pr_comment(run, context),
         ReportFormat::Otel => otel::render_otel_report(run),
     }
 }
@@ -270,14 +274,14 @@ pub fn is_cause(run: &Run, result: &CaseResult, criterion: &str) -> bool {
     gates.is_empty() || is_score_low || gates.iter().any(is_of_gate)
 }
 
-/// Why a case did not pass, a line for each criterion that has something to say.
+/// Why a case did not pass, a line for each criterion that has something to say. If it failed, what cost the most points
+/// comes first.
 pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     if let Some(why) = ungraded_reason(result) {
         return list_failed_gates(Some(run), result).into_iter().chain([why.to_owned()]).collect();
     }
-    let grades: Vec<(Cow<'_, str>, String)> = result
-        .grades
-        .iter()
+    let grades: Vec<(Cow<'_, str>, String)> = order_by_loss(run, result)
+        .into_iter()
         .filter(|grade| is_cause(run, result, &grade.criterion) && !is_said_by_gate(result, grade))
         .filter_map(|grade| {
             let said = match &grade.outcome {
@@ -288,10 +292,12 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                 }
                 Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("cannot assess: {why}"),
-                Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+                Outcome::Failed { failure, detail } => {
+                    format!("{}: {}", variant_in_words(failure), without_traceback(detail))
+                }
                 Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
             };
-            let reason = grade.reason.as_str();
+            let reason = without_traceback(grade.reason.as_str());
             let said = if reason.is_empty() || said.ends_with(reason) {
                 said
             } else {
@@ -308,6 +314,32 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
         _ => grades.iter().map(|(id, said)| format!("{id}: {said}")).collect(),
     };
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
+}
+
+/// The grades of a case; if it failed, by the points that their criteria cost, and grades without a value last.
+fn order_by_loss<'a>(run: &Run, result: &'a CaseResult) -> Vec<&'a Grade> {
+    let mut grades: Vec<&Grade> = result.grades.iter().collect();
+    if result.verdict.status != VerdictStatus::Fail {
+        return grades;
+    }
+    // Grades of one criterion stay together.
+    let mut losses: HashMap<&str, f64> = HashMap::new();
+    for grade in &result.grades {
+        let loss = run.answer_loss(result, grade).unwrap_or(0.0);
+        let most = losses.entry(&grade.criterion).or_insert(loss);
+        *most = most.max(loss);
+    }
+    let loss = |grade: &Grade| losses.get(grade.criterion.as_str()).copied().unwrap_or(0.0);
+    grades.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
+    grades
+}
+
+/// That the score of a failed case is under the pass mark, if that and no gate is the cause.
+fn explain_low_score(run: &Run, result: &CaseResult) -> Option<String> {
+    let is_failed = result.verdict.status == VerdictStatus::Fail && result.verdict.failed_gates.is_empty();
+    let (score, mark) = (result.verdict.score?, run.pass_mark(&result.rubric)?);
+    let [score, mark] = (is_failed && score < mark).then(|| format_unlike([score, mark]))?;
+    Some(format!("score {score} is under the pass mark {mark}"))
 }
 
 /// Criteria that are named in one line.

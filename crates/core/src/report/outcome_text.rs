@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{describe_deferral, join_grader_names, variant_in_words, with_evidence};
-use crate::grade::{Evidence, Grade, Grader, GraderKind, Outcome, Spend, Usd};
+use crate::grade::{Evidence, Grade, Grader, GraderKind, Outcome, Spend, TRACEBACK_TITLE, Usd};
 use crate::run::{CaseResult, Run};
 
 /// The figures of a case in a fixed order; what it does not have is `None`.
@@ -87,7 +87,7 @@ impl<'a> GraderStatement<'a> {
             None => (Cow::Borrowed(grade.criterion.as_str()), format_grade_outcome(grade)),
         };
         let answer = with_evidence(grade, outcome);
-        let reason = grade.reason.as_str();
+        let reason = without_traceback(grade.reason.as_str());
         Self {
             criteria: vec![criterion],
             grader: &grade.grader.name,
@@ -153,6 +153,13 @@ pub(super) fn format_grade_outcome(grade: &Grade) -> String {
     }
 }
 
+/// A message of a program without the traceback of Python that may follow it.
+pub fn without_traceback(message: &str) -> &str {
+    let mut breaks = message.match_indices('\n').map(|(at, _)| at);
+    let end = breaks.find(|at| message[at + 1..].starts_with(TRACEBACK_TITLE));
+    end.map_or(message, |end| &message[..end])
+}
+
 /// What came of a question; a score on 0..=1 follows where the answer is on another scale.
 pub(super) fn format_outcome(outcome: &Outcome) -> String {
     match outcome {
@@ -167,7 +174,9 @@ pub(super) fn format_outcome(outcome: &Outcome) -> String {
         Outcome::NotApplicable => "does not apply".to_owned(),
         Outcome::Abstained { why } => format!("cannot assess: {why}"),
         Outcome::Failed { failure, detail } if detail.is_empty() => variant_in_words(failure),
-        Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+        Outcome::Failed { failure, detail } => {
+            format!("{}: {}", variant_in_words(failure), without_traceback(detail))
+        }
         Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
     }
 }

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use super::case_changes::{
     CaseChange, ChangeDirection, ChangeFilter, CriterionAnswer, CriterionChange, list_case_changes,
 };
-use super::markdown::escape_markdown_text;
+use super::markdown::{escape_markdown_text, write_failed_gates};
 use super::outcome_text::run_duration_seconds;
 use super::regressions::regression_lines;
 use super::word_diff::{WordChange, WordRun};
-use super::{RunBaseline, RunTally, format_run_cost, reasons};
+use super::{FailedRunGate, ReportContext, RunBaseline, RunTally, format_run_cost, reasons};
 use crate::grade::VerdictStatus;
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
@@ -28,11 +28,11 @@ const MAX_ANSWER_LETTERS: usize = 1_500;
 /// Words on either side of a change that are shown of what stayed.
 const NEAR_LETTERS: usize = 120;
 
-pub(super) fn render_pr_comment(run: &Run, baseline: Option<RunBaseline<'_>>) -> String {
+pub(super) fn render_pr_comment(run: &Run, context: ReportContext<'_>) -> String {
     let mut out = comment_marker(run);
-    match baseline {
-        Some(baseline) => write_compared(&mut out, run, baseline),
-        None => write_first_run(&mut out, run),
+    match context.baseline {
+        Some(baseline) => write_compared(&mut out, run, baseline, context.failed_gates),
+        None => write_first_run(&mut out, run, context.failed_gates),
     }
     out
 }
@@ -48,7 +48,7 @@ fn is_marker_letter(letter: char) -> bool {
     letter.is_alphanumeric() || " ._/".contains(letter)
 }
 
-fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>) {
+fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>, failed_gates: &[FailedRunGate]) {
     let RunBaseline { run: before, compared } = baseline;
     let regressions = &compared.regressions;
     let changes = list_case_changes(before, run, ChangeFilter::All);
@@ -74,6 +74,7 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>) {
         let _ = write!(title, ", {} failing", plural(regressions.new_failures.len(), "new case"));
     }
     write_head(out, run, Some(before), &title);
+    write_failed_gates(out, failed_gates);
     for caveat in &compared.caveats {
         let _ = writeln!(out, "{}\n", escape_markdown_text(caveat));
     }
@@ -119,9 +120,10 @@ fn write_new_failures(out: &mut String, run: &Run, cases: &[String]) {
 }
 
 /// Without a baseline: what did not pass, and why.
-fn write_first_run(out: &mut String, run: &Run) {
+fn write_first_run(out: &mut String, run: &Run, failed_gates: &[FailedRunGate]) {
     let tally = RunTally::of(run);
     write_head(out, run, None, &format!("{} of {} passed", tally.passed, plural(run.results.len(), "case")));
+    write_failed_gates(out, failed_gates);
     let _ = writeln!(out, "There is no baseline to compare with, so this comment cannot say what changed.\n");
     write_unpassed(out, run, |result| result.verdict.status != VerdictStatus::Pass);
     write_foot(out, run, None);

@@ -503,10 +503,10 @@ fn nobody_commands_githubs_runner_but_us() {
 #[test]
 fn a_long_page_is_cut_where_github_would_drop_it() {
     let mut run = hostile("x");
-    assert_eq!(github_summary(&run, None), render_report(ReportFormat::Markdown, &run));
+    assert_eq!(github_summary(&run, ReportContext::default()), render_report(ReportFormat::Markdown, &run));
     let one = Packed::new(&run.results.get(0));
     run.results = std::iter::repeat_n(one, 14_000).collect();
-    let page = github_summary(&run, None);
+    let page = github_summary(&run, ReportContext::default());
     assert!(page.len() < 1024 * 1024 && page.starts_with("This summary is truncated"), "{}", page.len());
 }
 
@@ -691,11 +691,70 @@ fn what_nobody_graded_is_said_wherever_there_is_room_for_it() {
     ] {
         assert!(render_report(format, &run).contains(statement), "{format:?}");
     }
-    assert!(github_summary(&run, None).contains(statement));
+    assert!(github_summary(&run, ReportContext::default()).contains(statement));
     let read: Run = serde_json::from_str(&render_report(ReportFormat::Json, &run)).unwrap();
     assert_eq!(read, run, "the summary is for readers and is not read back");
     run.results.change(|_, result| result.verdict.status = VerdictStatus::Pass);
     for (name, format) in ReportFormat::ALL {
         assert!(!render_report(format, &run).contains("not graded"), "{name}");
     }
+}
+
+#[test]
+fn a_failed_gate_of_the_run_is_shown_where_reviewers_look() {
+    let run = run();
+    let failed_gates = [
+        FailedRunGate {
+            gate: "--min-pass-rate 0.9".to_owned(),
+            reasons: vec!["1 of 4 cases passed".to_owned()],
+        },
+        FailedRunGate {
+            gate: "--fail-on-regression".to_owned(),
+            reasons: vec!["1 case regressed: a".to_owned(), "1 case has no verdict: b".to_owned()],
+        },
+    ];
+    let context = ReportContext { failed_gates: &failed_gates, ..ReportContext::default() };
+    let junit = render_compared(ReportFormat::Junit, &run, context);
+    assert!(junit.contains("tests=\"6\" failures=\"3\" errors=\"1\""), "{junit}");
+    let gate = "<testcase name=\"gate: --min-pass-rate 0.9\" classname=\"a &lt;suite&gt; &amp; more\">\n      \
+                <failure type=\"gate\" message=\"1 of 4 cases passed\">";
+    assert!(junit.contains(gate), "{junit}");
+    assert!(junit.contains("message=\"1 case regressed: a&#10;1 case has no verdict: b\""), "{junit}");
+    let github = render_compared(ReportFormat::Github, &run, context);
+    let annotation = "::error title=a <suite> & more::--min-pass-rate 0.9: 1 of 4 cases passed\n";
+    assert!(github.contains(annotation), "{github}");
+    let line = "**Failed gate:** \\--min-pass-rate 0.9: 1 of 4 cases passed\n";
+    for format in [ReportFormat::Markdown, ReportFormat::PrComment] {
+        assert!(render_compared(format, &run, context).contains(line), "{format:?}");
+    }
+    assert!(github_summary(&run, context).contains(line));
+}
+
+#[test]
+fn what_cost_the_most_points_comes_first_and_a_low_score_is_named() {
+    let rubric = json!({ "criteria": [
+        { "name": "tone" },
+        { "name": "figures", "criteria": [{ "name": "dates", "weight": 3.0 }, { "name": "sums" }] },
+        { "name": "cost", "weight": 2.0 },
+    ] });
+    let mut run = run();
+    let mut failed = run.results.get(1);
+    run.rubrics.insert(failed.rubric.clone(), rubric);
+    let template = failed.grades.remove(0);
+    let grade = |criterion: &str, unit: f64| Grade {
+        criterion: criterion.to_owned(),
+        outcome: Outcome::Scored { value: Value::Number(unit), unit: Some(unit) },
+        reason: Reason::new("why"),
+        ..template.clone()
+    };
+    // 0.05, 0.1875, 0.03125 and 0.35 of the score.
+    failed.grades = vec![grade("tone", 0.8), grade("dates", 0.0), grade("sums", 0.5), grade("cost", 0.3)];
+    failed.verdict.score = Some(0.695_2);
+    run.results = RunResults::from_iter([failed.clone()]);
+    let lines = reasons(&run, &failed);
+    let order: Vec<&str> = lines.iter().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert_eq!(order, ["cost", "dates", "tone", "sums"]);
+    let junit = render_report(ReportFormat::Junit, &run);
+    let message = "message=\"score 0.695 is under the pass mark 0.700; cost: 0.30 — why\"";
+    assert!(junit.contains(message), "{junit}");
 }

@@ -1,5 +1,6 @@
 //! Gates that could not be decided, with every reason once.
 
+use super::without_traceback;
 use crate::grade::{Gate, Grade, Grader, Outcome, UndecidedGate, VerdictStatus};
 use crate::run::CaseResult;
 
@@ -25,7 +26,7 @@ pub fn ungraded_reason(result: &CaseResult) -> Option<&str> {
         let is_error = matches!(grade.outcome, Outcome::Failed { .. });
         is_error && grade.grader.name == Grader::NONE && error_message(grade) == Some(first)
     };
-    result.grades.iter().all(is_ungraded).then_some(first)
+    result.grades.iter().all(is_ungraded).then(|| without_traceback(first))
 }
 
 /// A line for each kind of gate and reason.
@@ -46,7 +47,7 @@ pub(super) fn list_undecided_gates(result: &CaseResult, length: ReasonLength) ->
     }
     let line = |group: &UndecidedGroup<'_>| {
         let (gate, criteria) = (group.gate.name(), group.criteria.join(", "));
-        format!("gate {gate} of {criteria} could not be decided: {}", group.reason)
+        format!("gate {gate} of {criteria} could not be decided: {}", without_traceback(group.reason))
     };
     groups.iter().map(line).collect()
 }

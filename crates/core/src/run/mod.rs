@@ -89,16 +89,43 @@ impl Run {
         Some(if self.is_negative(result, &grade.criterion) { 1.0 - unit } else { unit })
     }
 
+    /// The points of the score from 0 to 1 that an answer costs; `None` if it has no value.
+    pub fn answer_loss(&self, result: &CaseResult, grade: &Grade) -> Option<f64> {
+        let worth = self.answer_worth(result, grade)?;
+        let rubric = self.rubrics.get(&result.rubric);
+        // Nodes of a tree have no weight.
+        let share = rubric.and_then(|rubric| find_score_share(rubric, &grade.criterion)).unwrap_or(1.0);
+        Some(share * (1.0 - worth))
+    }
+
     /// The name under which [`Self::answer_worth`] of a criterion is shown.
     pub fn worth_name<'a>(&self, result: &CaseResult, criterion: &'a str) -> Cow<'a, str> {
-        // Other tools put the word into the name: `not-contains`.
-        let says_so = criterion.strip_prefix("not").is_some_and(|rest| rest.starts_with(['-', ' ', '_']));
-        if says_so || !self.is_negative(result, criterion) {
+        if is_negation(criterion) || !self.is_negative(result, criterion) {
             Cow::Borrowed(criterion)
         } else {
             Cow::Owned(format!("not {criterion}"))
         }
     }
+}
+
+/// Whether a name says itself that something must not hold, such as `not-contains` of other tools, or `no-refund`.
+fn is_negation(name: &str) -> bool {
+    ["no", "not", "never", "without"].iter().any(|word| {
+        name.strip_prefix(*word).is_some_and(|rest| rest.starts_with(['-', ' ', '_', ':']) || rest.is_empty())
+    })
+}
+
+/// Of the score that a canonical rubric or a group in it can give, the share that a criterion can take away.
+fn find_score_share(rubric: &serde_json::Value, id: &str) -> Option<f64> {
+    let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array)?;
+    let weight = |criterion: &serde_json::Value| criterion["weight"].as_f64().unwrap_or(1.0);
+    // Penalties only take away.
+    let total: f64 = criteria.iter().map(|criterion| weight(criterion).max(0.0)).sum();
+    let is_mean = rubric["aggregation"] != "min" && 0.0 < total;
+    criteria.iter().find_map(|criterion| {
+        let of_group = if criterion["name"] == id { 1.0 } else { find_score_share(criterion, id)? };
+        Some(if is_mean { of_group * weight(criterion).abs() / total } else { of_group })
+    })
 }
 
 /// Whether a canonical rubric asks nothing but what a person says about a test without assertions.

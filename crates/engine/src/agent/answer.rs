@@ -37,13 +37,54 @@ const KNOWN: [&str; 23] = [
     "cached",
 ];
 
+/// Keys whose value is a number that is not negative.
+const AMOUNTS: [&str; 6] = ["cost", "cost_usd", "latency", "latency_ms", "latencyMs", "duration_ms"];
+
+/// Keys whose value has counts of tokens.
+const USAGE: [&str; 3] = ["usage", "token_usage", "tokenUsage"];
+
+/// What of an answer says nothing here.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AnswerWarning {
+    UnknownKey(String),
+    /// A known key with a value of another kind.
+    BadValue(String),
+    /// JSON that ends before it is complete.
+    CutOff,
+}
+
+impl AnswerWarning {
+    pub(super) fn describe(&self, target: &str) -> String {
+        match self {
+            Self::UnknownKey(key) => format!("`{key}` in the answer of `{target}` is not used"),
+            Self::BadValue(key) => {
+                let wanted = if USAGE.contains(&key.as_str()) {
+                    "it has no counts such as {input: 10, output: 5}"
+                } else {
+                    "it is not a number of 0 or more"
+                };
+                format!("`{key}` in the answer of `{target}` is not used: {wanted}")
+            }
+            Self::CutOff => {
+                format!("an answer of `{target}` begins as JSON and is cut off, so it is graded as text")
+            }
+        }
+    }
+}
+
 /// A file that was written is shown up to here: no judge has room for more.
 const MAX_FILE: usize = 256 << 10;
 
 /// Understands what was answered. JSON that has neither an answer nor a run in it is an answer itself.
 pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let plain = || AgentOutput { response: Some(text.trim_end().to_owned()), ..AgentOutput::default() };
-    let Ok(Json::Object(said)) = serde_json::from_str::<Json>(text) else { return Ok(plain()) };
+    let said = match serde_json::from_str::<Json>(text) {
+        Ok(Json::Object(said)) => said,
+        Err(error) if error.is_eof() && text.trim_start().starts_with('{') => {
+            return Ok(AgentOutput { warnings: vec![AnswerWarning::CutOff], ..plain() });
+        }
+        Ok(_) | Err(_) => return Ok(plain()),
+    };
     let field = |key: &str| said.get(key).filter(|value| !value.is_null());
     match field("error") {
         None => {}
@@ -94,8 +135,21 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         guardrails: field("guardrails").map(read_guardrails).transpose()?,
         context: field("context").map(read_context).unwrap_or_default(),
         metadata: field("metadata").and_then(Json::as_object).cloned().unwrap_or_default(),
-        unknown_keys: said.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect(),
+        warnings: said.iter().filter_map(|(key, value)| find_answer_warning(key, value)).collect(),
     })
+}
+
+fn find_answer_warning(key: &str, value: &Json) -> Option<AnswerWarning> {
+    let is_amount = || value.as_f64().is_some_and(|amount| amount.is_finite() && 0.0 <= amount);
+    let has_usage = || {
+        let usage = Json::Object([("usage".to_owned(), value.clone())].into_iter().collect());
+        Measurements::from_json(&usage).usage.is_some()
+    };
+    let is_bad = (AMOUNTS.contains(&key) && !is_amount()) || (USAGE.contains(&key) && !has_usage());
+    match KNOWN.contains(&key) {
+        false => Some(AnswerWarning::UnknownKey(key.to_owned())),
+        true => (is_bad && !value.is_null()).then(|| AnswerWarning::BadValue(key.to_owned())),
+    }
 }
 
 /// The mean of the log-probabilities of all tokens, which a program lists.
@@ -239,7 +293,29 @@ mod tests {
         let diff = produced.diff.unwrap();
         let changes = jurist_core::candidate::diff::parse_unified_diff(&diff);
         assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].added), (1, "a.txt", 2));
-        assert_eq!(produced.unknown_keys, ["confidence"]);
+        assert_eq!(produced.warnings, [AnswerWarning::UnknownKey("confidence".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_ignored_of_an_answer_gets_a_warning() {
+        let check = |text: &str, expected: &[&str]| {
+            let warnings = read_answer(text).unwrap().warnings;
+            let shown: Vec<String> = warnings.iter().map(|warning| warning.describe("cli")).collect();
+            assert_eq!(shown, expected, "{text}");
+        };
+        check(r#"{"output": "x", "cost": 0, "usage": {"input": 1}, "latency": null}"#, &[]);
+        for cost in ["\"cheap\"", "-1"] {
+            let text = format!(r#"{{"output": "x", "cost": {cost}}}"#);
+            check(&text, &["`cost` in the answer of `cli` is not used: it is not a number of 0 or more"]);
+        }
+        check(
+            r#"{"output": "x", "usage": 7}"#,
+            &["`usage` in the answer of `cli` is not used: it has no counts such as {input: 10, output: 5}"],
+        );
+        let cut = "an answer of `cli` begins as JSON and is cut off, so it is graded as text";
+        check(r#"{"output": "x", "messages": ["#, &[cut]);
+        check("{not JSON}", &[]);
+        check("plain", &[]);
     }
 
     #[test]

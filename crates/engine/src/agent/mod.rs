@@ -30,6 +30,7 @@ use crate::load::SuiteFiles;
 use crate::model::ModelEndpoint;
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::permission::{NotPermitted, require_permission};
+use answer::AnswerWarning;
 use http::{HttpTarget, RequestValues};
 use mcp::Mcp;
 use setup::SetupFolders;
@@ -53,8 +54,8 @@ pub struct Agents {
     lines: Mutex<HashMap<EndpointKey, Arc<ModelEndpoint>>>,
     /// Programs are heavier than calls, so fewer run at a time.
     programs: Semaphore,
-    /// Keys of answers that say nothing, each by the first target that used it.
-    unknown_keys: Mutex<BTreeMap<String, String>>,
+    /// What of answers says nothing, each by the first target with such an answer.
+    warnings: Mutex<BTreeMap<AnswerWarning, String>>,
 }
 
 /// What a run left behind.
@@ -74,8 +75,8 @@ pub struct AgentOutput {
     /// Documents that it found itself.
     pub context: Vec<String>,
     pub metadata: serde_json::Map<String, serde_json::Value>,
-    /// Keys of its answer that say nothing here.
-    pub unknown_keys: Vec<String>,
+    /// What of its answer says nothing here.
+    pub warnings: Vec<AnswerWarning>,
 }
 
 impl AgentOutput {
@@ -201,7 +202,7 @@ impl Agents {
             allow_commands,
             lines: Mutex::default(),
             programs: Semaphore::new(n_programs),
-            unknown_keys: Mutex::default(),
+            warnings: Mutex::default(),
         }
     }
 
@@ -225,6 +226,11 @@ impl Agents {
                 "the case has no response, trace or diff; set `targets` or a `server`, or use --agent MODEL",
             ));
         };
+        // What it costs is known only after it has run, so nothing can be reserved for it.
+        let reports_cost = matches!(prepared.means, PreparedTarget::Command(_) | PreparedTarget::Http(_));
+        if let Some(error) = caller.budget.used_up_error().filter(|_| reports_cost) {
+            return Err(AgentRunError::Deferred(Deferral::OverBudget, error.detail));
+        }
         let folder = match &case.workspace {
             Some(workspace) => {
                 let from = prepared.workspace.as_deref();
@@ -240,6 +246,9 @@ impl Agents {
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
         })??;
+        if let Some(cost) = produced.spend.cost.filter(|_| reports_cost) {
+            caller.charge_reported_cost(cost).await;
+        }
         let transforms = transforms_of(case);
         if !transforms.is_empty()
             && let Some(response) = produced.response.take()
@@ -256,11 +265,11 @@ impl Agents {
             let own = produced.diff.take().unwrap_or_default();
             produced.diff = Some(folder.diff().await? + &own);
         }
-        if !produced.unknown_keys.is_empty() {
+        if !produced.warnings.is_empty() {
             let name = case.targets.first().map_or("the agent", |target| target.name());
-            let mut unknown = self.unknown_keys.lock().unwrap_or_else(PoisonError::into_inner);
-            for key in &produced.unknown_keys {
-                unknown.entry(key.clone()).or_insert_with(|| name.to_owned());
+            let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            for warning in &produced.warnings {
+                warnings.entry(warning.clone()).or_insert_with(|| name.to_owned());
             }
         }
         Ok(produced)
@@ -299,10 +308,8 @@ impl Agents {
 
     /// What should be said once about all answers together.
     pub fn warnings(&self) -> Vec<String> {
-        let unknown = self.unknown_keys.lock().unwrap_or_else(PoisonError::into_inner);
-        let warning =
-            |(key, target): (&String, &String)| format!("`{key}` in the answer of `{target}` is not used");
-        unknown.iter().map(warning).collect()
+        let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.iter().map(|(warning, target)| warning.describe(target)).collect()
     }
 
     /// Finds everything that a run needs; `None` where the case names nothing that could be run.

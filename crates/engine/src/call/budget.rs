@@ -17,6 +17,12 @@ pub trait SharedBudget: Send + Sync + std::fmt::Debug {
         most: Option<Usd>,
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>>;
 
+    /// Adds a cost that is known only after it was paid, such as what an agent reports. Budgets that only reserve ignore
+    /// it.
+    fn charge(&self, _cost: Usd) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Whether a call of this cost can be paid, now or after other reservations are settled.
     fn may_fit(&self, _most: Usd) -> BoxFuture<'_, bool> {
         Box::pin(std::future::ready(true))
@@ -85,6 +91,13 @@ impl CallBudget {
         let (spent, cap) = (Usd::from_nanos(self.state().spent), self.cap.unwrap_or_default());
         let detail = format!("{spent} of {cap} are spent, and one more call may cost up to {most}");
         ModelError::new(ModelErrorKind::OverBudget, detail)
+    }
+
+    /// The error for an agent that reports its cost, if what others have reported has used up the cap.
+    pub fn used_up_error(&self) -> Option<ModelError> {
+        let (cap, spent) = (self.cap?, Usd::from_nanos(self.state().spent));
+        let is_used_up = Usd::default() < spent && cap <= spent;
+        is_used_up.then(|| ModelError::new(ModelErrorKind::OverBudget, format!("{spent} of {cap} are spent")))
     }
 
     /// Adds a cost that was not reserved here; `None` if it is unknown.

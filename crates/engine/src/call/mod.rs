@@ -226,6 +226,14 @@ impl ModelClient {
         Self { listener: Box::new(listener), ..self }
     }
 
+    /// Adds what an agent reports to have cost. Nothing could be reserved for it.
+    pub async fn charge_reported_cost(&self, cost: Usd) {
+        self.budget.charge(Some(cost));
+        if let Some(purse) = &self.purse {
+            purse.charge(cost).await;
+        }
+    }
+
     /// Answers a request from a recording, a batch or the cache, or else calls the model.
     pub async fn call(
         &self,

@@ -23,7 +23,7 @@ use moderation::moderate_text;
 use crate::call::LONGEST_WAIT;
 use crate::environment::home_folder;
 use crate::load::variable;
-use crate::model::http::{HttpModel, parse_response_body, send_to_endpoint};
+use crate::model::http::{HttpModel, send_to_endpoint};
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::model::{ModelError, ModelErrorKind};
 
@@ -219,7 +219,7 @@ pub(crate) async fn post_with_retries(http: &HttpModel, path: &str, body: &Json)
     for left in (0..4).rev() {
         let request = endpoint.request(http.client(), reqwest::Method::POST, &url).body(body.clone());
         let result = match send_to_endpoint(request, endpoint).await {
-            Ok(answer) => parse_response_body(&answer),
+            Ok(answer) => endpoint.parse_response(&answer),
             Err(error) => Err(error),
         };
         match result {

@@ -74,6 +74,8 @@ pub struct Endpoint {
     /// Without a slash at its end.
     pub base_url: String,
     pub key: Option<VendorSecret>,
+    /// The variable of the environment that holds the key.
+    pub key_variable: Option<String>,
     pub auth: Auth,
     pub headers: Vec<(String, VendorSecret)>,
     /// As the vendor spells it.
@@ -185,7 +187,7 @@ impl HttpModel {
 
     /// The reply of an answer, or why it is none and what it counted nevertheless.
     pub fn read_answer(&self, answer: &RawResponse, with_tools: bool) -> Result<ModelReply, ModelError> {
-        let body = parse_response_body(answer).map_err(|error| {
+        let body = self.endpoint.parse_response(answer).map_err(|error| {
             let body: Json = serde_json::from_str(&answer.text).unwrap_or_default();
             ModelError { usage: self.usage(&body), ..error }
         })?;
@@ -303,14 +305,29 @@ impl Endpoint {
         if self.protocol == Protocol::Anthropic {
             request = request.header("anthropic-version", "2023-06-01");
         }
-        let has_own = self.headers.iter().any(|header| header.0.eq_ignore_ascii_case("authorization"));
-        if let Some(key) = self.key.as_ref().filter(|_| !has_own) {
+        if let Some(key) = self.key.as_ref().filter(|_| !self.has_own_authorization()) {
             request = match self.auth {
                 Auth::Bearer => request.bearer_auth(key.reveal()),
                 Auth::Header(name) => request.header(name, key.reveal()),
             };
         }
         self.headers.iter().fold(request, |request, (name, value)| request.header(name, value.reveal()))
+    }
+
+    /// The JSON of a good answer; otherwise what kind of trouble it is. If the key is wrong, the variable is named that
+    /// it comes from.
+    pub fn parse_response(&self, answer: &RawResponse) -> Result<Json, ModelError> {
+        parse_response_body(answer).map_err(|error| match &self.key_variable {
+            Some(name) if error.kind == ModelErrorKind::Auth && !self.has_own_authorization() => {
+                ModelError { detail: format!("{}; the key is from {name}", error.detail), ..error }
+            }
+            _ => error,
+        })
+    }
+
+    /// Whether a header of the settings is sent in place of the key.
+    fn has_own_authorization(&self) -> bool {
+        self.headers.iter().any(|header| header.0.eq_ignore_ascii_case("authorization"))
     }
 
     /// A text in which neither the key nor a header's value stands.
@@ -410,7 +427,7 @@ fn parse_retry_after(header: &str) -> Option<f64> {
 }
 
 /// The JSON of a good answer; otherwise what kind of trouble it is.
-pub fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
+fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
     let body: Option<Json> = serde_json::from_str(&answer.text).ok();
     let body = match body {
         Some(body) if (200..300).contains(&answer.status) && !body["error"].is_object() => return Ok(body),

@@ -355,8 +355,9 @@ impl Resolver {
         let protocol = protocol.map(|(_, protocol)| *protocol);
         let protocol = protocol.unwrap_or(vendor.protocol);
         let base_url = normalize_base_url(&address, served.name, protocol)?;
-        let key = self.key_names(served).iter().find_map(|key_name| (self.variable)(key_name));
-        let key = key.filter(|_| self.may_have_key(served, &base_url)).map(VendorSecret::new);
+        let names = if self.may_have_key(served, &base_url) { self.key_names(served) } else { Vec::new() };
+        let key_variable = names.into_iter().find(|name| (self.variable)(name).is_some());
+        let key = key_variable.as_deref().and_then(|name| (self.variable)(name)).map(VendorSecret::new);
         let auth = match protocol {
             _ if protocol == vendor.protocol => vendor.auth,
             Protocol::Anthropic => Auth::Header("x-api-key"),
@@ -369,6 +370,7 @@ impl Resolver {
             protocol,
             base_url,
             key,
+            key_variable,
             auth,
             headers,
             model: served.model.to_owned(),

@@ -360,6 +360,15 @@ async fn what_cannot_change_is_not_tried_again() {
 }
 
 #[tokio::test]
+async fn a_wrong_key_is_named_by_its_variable() {
+    let wrong = status(401, r#"{"error": {"message": "Incorrect API key provided: sk-test-secret"}}"#);
+    let (outcome, _) = outcome(vec![wrong]).await;
+    let Outcome::Failed { detail, .. } = &outcome else { panic!("{outcome:?}") };
+    assert!(detail.contains("; the key is from OPENAI_API_KEY"), "{detail}");
+    assert!(!detail.contains("sk-test-secret"), "{detail}");
+}
+
+#[tokio::test]
 async fn slow_servers_run_into_the_time_out() {
     for act in [
         Act::Wait(Duration::from_secs(60), Box::new(say(GOOD))),

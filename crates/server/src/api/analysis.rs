@@ -339,7 +339,10 @@ impl RunComparison {
         let mut why: BTreeMap<&str, Vec<String>> =
             worse.map(|status_change| (status_change.case.as_str(), Vec::new())).collect();
         for result in after.results.iter() {
-            if let Some(lines) = why.get_mut(result.case.as_str()) {
+            // A change of several trials has the name of their case.
+            let is_trial = why.contains_key(result.case.as_str());
+            let change = if is_trial { result.case.as_str() } else { result.base() };
+            if let Some(lines) = why.get_mut(change).filter(|lines| lines.is_empty()) {
                 *lines = reasons(after, &result);
             }
         }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::multiple_comparisons::holm;
 use super::regression::find_regressions;
-use crate::grade::{GraderKind, VerdictStatus};
+use crate::grade::{Grade, GraderKind, VerdictStatus};
 use crate::quantity::plural;
 use crate::run::{CaseResult, Regressions, Run, StatusChange};
 use crate::stats::basics::bounded::{Cluster, difference_interval};
@@ -136,69 +136,150 @@ impl Difference {
     }
 }
 
-/// A case in both runs.
-#[derive(Clone, Copy)]
-struct CasePair<'a> {
-    before: &'a CaseResult,
-    after: &'a CaseResult,
+/// Trials of one case in one run.
+struct ComparedTrials<'a> {
+    /// Never empty.
+    results: Vec<&'a CaseResult>,
 }
 
-impl CasePair<'_> {
+impl<'a> ComparedTrials<'a> {
+    fn first(&self) -> &'a CaseResult {
+        self.results[0]
+    }
+
+    fn decided(&self) -> impl Iterator<Item = &'a CaseResult> {
+        let is_decided =
+            |result: &&CaseResult| matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
+        self.results.iter().copied().filter(is_decided)
+    }
+
+    /// Of the trials with a verdict, the share that passes.
+    fn pass_share(&self) -> Option<f64> {
+        let n_passed = self.decided().filter(|result| result.verdict.status == VerdictStatus::Pass).count();
+        let n_decided = self.decided().count();
+        (0 < n_decided).then(|| n_passed as f64 / n_decided as f64)
+    }
+
+    fn mean_score(&self) -> Option<f64> {
+        let mut scores: Vec<f64> = self.decided().filter_map(|result| result.verdict.score).collect();
+        if scores.is_empty() {
+            scores = self.results.iter().filter_map(|result| result.verdict.score).collect();
+        }
+        (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+    }
+
+    /// The verdict of all trials that have one; `None` where they differ.
+    fn common_status(&self) -> Option<VerdictStatus> {
+        let Some(first) = self.decided().next() else { return Some(self.first().verdict.status) };
+        let status = first.verdict.status;
+        self.decided().all(|result| result.verdict.status == status).then_some(status)
+    }
+}
+
+/// A case in both runs: one trial of it that both have, or all its trials where the runs made different ones.
+struct CasePair<'a> {
+    before: ComparedTrials<'a>,
+    after: ComparedTrials<'a>,
+}
+
+impl<'a> CasePair<'a> {
+    fn base(&self) -> &'a str {
+        self.before.first().base()
+    }
+
+    /// The name of the trial, or of the case where it stands for several trials.
+    fn name(&self) -> &'a str {
+        let before = self.before.first();
+        if before.case == self.after.first().case { &before.case } else { before.base() }
+    }
+
+    fn is_single(&self) -> bool {
+        self.before.results.len() == 1 && self.after.results.len() == 1
+    }
+
     fn has_same_rubric(&self) -> bool {
-        self.before.rubric == self.after.rubric
+        self.before.first().rubric == self.after.first().rubric
     }
 
     /// Both runs passed or failed it.
     fn is_decided(&self) -> bool {
-        let is_decided =
-            |result: &CaseResult| matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
-        is_decided(self.before) && is_decided(self.after)
+        self.before.decided().next().is_some() && self.after.decided().next().is_some()
     }
+
+    fn status_change(&self) -> Option<StatusChange> {
+        let (before, after) = (self.before.common_status()?, self.after.common_status()?);
+        (before != after).then(|| StatusChange {
+            case: self.name().to_owned(),
+            before,
+            after,
+            score_before: self.before.mean_score(),
+            score_after: self.after.mean_score(),
+        })
+    }
+}
+
+type ResultsByCase<'a> = BTreeMap<&'a str, Vec<&'a CaseResult>>;
+
+fn group_by_case(results: &[CaseResult]) -> ResultsByCase<'_> {
+    let mut by_case = ResultsByCase::new();
+    for result in results {
+        by_case.entry(result.base()).or_default().push(result);
+    }
+    by_case
+}
+
+/// Pairs trials by their names. If no trial of a case has the same name in both runs, because their number changed, all
+/// its trials are one pair.
+fn pair_cases<'a>(before: &'a [CaseResult], after: &ResultsByCase<'a>) -> Vec<CasePair<'a>> {
+    let old = group_by_case(before);
+    let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
+    for result in before {
+        let case = result.base();
+        let Some(trials) = after.get(case) else { continue };
+        let find_same = |one: &CaseResult| trials.iter().rev().copied().find(|other| other.case == one.case);
+        if let Some(same) = find_same(result) {
+            let [before, after] = [result, same].map(|result| ComparedTrials { results: vec![result] });
+            pairs.push(CasePair { before, after });
+        } else if known.insert(case) && !old[case].iter().any(|one| find_same(one).is_some()) {
+            let [before, after] =
+                [&old[case], trials].map(|results| ComparedTrials { results: results.clone() });
+            pairs.push(CasePair { before, after });
+        }
+    }
+    pairs
 }
 
 /// Compares case by case. Where a rubric changed, only the criteria that stayed the same are compared.
 pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
     let open = |run: &Run| run.results.iter().collect::<Vec<CaseResult>>();
     let (old, new) = (open(before), open(after));
-    let find = |results: &[CaseResult]| -> BTreeMap<String, usize> {
-        results.iter().enumerate().map(|(at, result)| (result.case.clone(), at)).collect()
+    let (left, right) = (group_by_case(&old), group_by_case(&new));
+    let only = |a: &ResultsByCase<'_>, b: &ResultsByCase<'_>| {
+        a.keys().filter(|case| !b.contains_key(**case)).map(|case| (*case).to_owned()).collect::<Vec<_>>()
     };
-    let (left, right) = (find(&old), find(&new));
-    let only = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
-        a.keys().filter(|key| !b.contains_key(*key)).cloned().collect::<Vec<_>>()
-    };
-    let pairs: Vec<CasePair<'_>> = old
-        .iter()
-        .filter_map(|result| Some(CasePair { before: result, after: &new[*right.get(&result.case)?] }))
-        .collect();
-    let same: Vec<CasePair<'_>> = pairs.iter().copied().filter(CasePair::has_same_rubric).collect();
-    let both: Vec<CasePair<'_>> = same.iter().copied().filter(CasePair::is_decided).collect();
-    let passes = |result: &CaseResult| if result.verdict.status == VerdictStatus::Pass { 1.0 } else { 0.0 };
+    let pairs = pair_cases(&old, &right);
+    let same: Vec<&CasePair<'_>> = pairs.iter().filter(|pair| pair.has_same_rubric()).collect();
+    let both: Vec<&CasePair<'_>> = same.iter().copied().filter(|pair| pair.is_decided()).collect();
+    let decided: BTreeSet<&str> = both.iter().map(|pair| pair.base()).collect();
 
     let scores = both
         .iter()
-        .filter_map(|pair| Some((pair.before.base(), pair.before.verdict.score?, pair.after.verdict.score?)));
-    let passed = both.iter().map(|pair| (pair.before.base(), passes(pair.before), passes(pair.after)));
+        .filter_map(|pair| Some((pair.base(), pair.before.mean_score()?, pair.after.mean_score()?)));
+    let passed = both
+        .iter()
+        .filter_map(|pair| Some((pair.base(), pair.before.pass_share()?, pair.after.pass_share()?)));
     let mut pass_rate = Difference::of(passed, seed);
-    if let Some(rate) = pass_rate.as_mut().filter(|difference| difference.n == both.len()) {
+    let is_each_once = both.iter().all(|pair| pair.is_single());
+    if let Some(rate) = pass_rate.as_mut().filter(|difference| is_each_once && difference.n == both.len()) {
         // Each case once: the exact test (McNemar) counts those that changed.
-        let changed = |pair: &&CasePair<'_>, from: VerdictStatus| {
-            pair.before.verdict.status == from && pair.after.verdict.status != from
+        let changed = |pair: &&&CasePair<'_>, from: VerdictStatus| {
+            let [old, new] = [&pair.before, &pair.after].map(|trials| trials.first().verdict.status);
+            old == from && new != from
         };
         let count = |from| both.iter().filter(|pair| changed(pair, from)).count() as u64;
         rate.p = even_odds(count(VerdictStatus::Pass), count(VerdictStatus::Fail));
     }
-    let mut changed: Vec<StatusChange> = same
-        .iter()
-        .filter(|pair| pair.before.verdict.status != pair.after.verdict.status)
-        .map(|pair| StatusChange {
-            case: pair.before.case.clone(),
-            before: pair.before.verdict.status,
-            after: pair.after.verdict.status,
-            score_before: pair.before.verdict.score,
-            score_after: pair.after.verdict.score,
-        })
-        .collect();
+    let mut changed: Vec<StatusChange> = same.iter().filter_map(|pair| pair.status_change()).collect();
     let rank = |status_change: &StatusChange| match (status_change.before, status_change.after) {
         (VerdictStatus::Pass, VerdictStatus::Fail) => 0,
         (_, VerdictStatus::Error) => 1,
@@ -207,16 +288,14 @@ pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
         (_, VerdictStatus::Pass) => 4,
     };
     changed.sort_by_key(rank);
+    let mut known = decided.clone();
+    let undecided = same.iter().map(|pair| pair.base()).filter(|case| known.insert(*case));
     Comparison {
-        caveats: caveats(before, after, &pairs),
-        n_cases: both.iter().map(|pair| pair.before.base()).collect::<BTreeSet<_>>().len(),
+        caveats: caveats(&pairs),
+        n_cases: decided.len(),
         only_before: only(&left, &right),
         only_after: only(&right, &left),
-        undecided: same
-            .iter()
-            .filter(|pair| !pair.is_decided())
-            .map(|pair| pair.before.case.clone())
-            .collect(),
+        undecided: undecided.map(str::to_owned).collect(),
         score: Difference::of(scores, seed),
         pass_rate,
         criteria: compare_criteria(before, after, &pairs, seed),
@@ -233,15 +312,13 @@ fn compare_criteria(
 ) -> BTreeMap<String, Difference> {
     let mut values: BTreeMap<Cow<'_, str>, Vec<(&str, f64, f64)>> = BTreeMap::new();
     for pair in pairs {
-        let (a, b) = (pair.before, pair.after);
+        let (a, b) = (pair.before.first(), pair.after.first());
         let (old, new) = (before.rubrics.get(&a.rubric), after.rubrics.get(&b.rubric));
-        for (id, score) in case_criterion_means(before, a) {
-            let is_same = a.rubric == b.rubric
-                || old.zip(new).is_some_and(|(old, new)| {
-                    let (old, new) = (definition(old, id), definition(new, id));
-                    old.is_some() && old == new
-                });
-            if let Some(other) = case_criterion_means(after, b).get(id).filter(|_| is_same) {
+        let others = criterion_means(after, &pair.after);
+        for (id, score) in criterion_means(before, &pair.before) {
+            let is_same =
+                a.rubric == b.rubric || old.zip(new).is_some_and(|(old, new)| has_same_wording(old, new, id));
+            if let Some(other) = others.get(id).filter(|_| is_same) {
                 values.entry(after.worth_name(b, id)).or_default().push((a.base(), score, *other));
             }
         }
@@ -258,64 +335,118 @@ fn compare_criteria(
 }
 
 /// Of each criterion, what the answers to it are worth to the score, as their mean.
-fn case_criterion_means<'a>(run: &Run, result: &'a CaseResult) -> BTreeMap<&'a str, f64> {
+fn criterion_means<'a>(run: &Run, trials: &ComparedTrials<'a>) -> BTreeMap<&'a str, f64> {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for grade in &result.grades {
-        if let Some(worth) = run.answer_worth(result, grade) {
-            let (sum, n) = sums.entry(&grade.criterion).or_default();
-            *sum += worth;
-            *n += 1.0;
+    for result in trials.results.iter().copied() {
+        for grade in &result.grades {
+            if let Some(worth) = run.answer_worth(result, grade) {
+                let (sum, n) = sums.entry(&grade.criterion).or_default();
+                *sum += worth;
+                *n += 1.0;
+            }
         }
     }
     sums.into_iter().map(|(id, (sum, n))| (id, sum / n)).collect()
 }
 
-/// How a canonical rubric words a criterion, wherever it stands.
-fn definition<'a>(rubric: &'a Json, id: &str) -> Option<&'a Json> {
+/// Whether a criterion asks the same in two rubrics: what its answer counts for may differ.
+fn has_same_wording(before: &Json, after: &Json, id: &str) -> bool {
+    let wording = |rubric| find_definition(rubric, id).map(keep_wording);
+    let before = wording(before);
+    before.is_some() && before == wording(after)
+}
+
+/// How a canonical rubric defines a criterion, wherever it stands.
+fn find_definition<'a>(rubric: &'a Json, id: &str) -> Option<&'a Json> {
     match rubric {
         Json::Object(map) if map.get("id").or(map.get("name")).and_then(Json::as_str) == Some(id) => {
             Some(rubric)
         }
-        Json::Object(map) => map.values().find_map(|value| definition(value, id)),
-        Json::Array(items) => items.iter().find_map(|item| definition(item, id)),
+        Json::Object(map) => map.values().find_map(|value| find_definition(value, id)),
+        Json::Array(items) => items.iter().find_map(|item| find_definition(item, id)),
         _ => None,
     }
 }
 
-/// Rubrics and judges that are not what they were.
-fn caveats(before: &Run, after: &Run, pairs: &[CasePair<'_>]) -> Vec<String> {
+/// Keys of a criterion that change neither the question nor what its best answer is.
+const CONSEQUENCES: [&str; 8] =
+    ["cannot_assess", "label", "min_score", "required", "requires", "unmet", "weight", "when"];
+
+/// A definition without the consequences of its answer. The sign of a weight stays: it decides which answer is the best.
+fn keep_wording(definition: &Json) -> Json {
+    let mut wording = definition.clone();
+    if let Json::Object(map) = &mut wording {
+        let is_penalty = map.get("weight").and_then(Json::as_f64).is_some_and(|weight| weight < 0.0);
+        map.retain(|key, _| !CONSEQUENCES.contains(&key.as_str()));
+        map.insert("is_penalty".to_owned(), is_penalty.into());
+    }
+    wording
+}
+
+/// Rubrics and judges that are not what they were, of the cases that both runs have.
+fn caveats(pairs: &[CasePair<'_>]) -> Vec<String> {
     let mut out = Vec::new();
-    let n_other = pairs.iter().filter(|pair| !pair.has_same_rubric()).count();
-    if 0 < n_other {
+    let all: BTreeSet<&str> = pairs.iter().map(CasePair::base).collect();
+    let other: BTreeSet<&str> =
+        pairs.iter().filter(|pair| !pair.has_same_rubric()).map(CasePair::base).collect();
+    if !other.is_empty() {
         out.push(format!(
-            "The rubric changed for {n_other} of {} cases; for these, only unchanged criteria are compared.",
-            pairs.len()
+            "The rubric changed for {} of {} cases; for these, only unchanged criteria are compared.",
+            other.len(),
+            all.len()
         ));
     }
-    let judges = |run: &Run| -> BTreeMap<String, BTreeSet<String>> {
-        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let grades = run.results.iter().flat_map(|result| result.grades);
-        for grade in
-            grades.filter(|grade| grade.grader.kind == GraderKind::Judge && grade.outcome.unit().is_some())
-        {
-            all.entry(grade.grader.name.clone()).or_default().extend(grade.grader.configuration.clone());
-        }
-        all
-    };
-    let (old, new) = (judges(before), judges(after));
-    let names = |it: &BTreeMap<String, BTreeSet<String>>| it.keys().cloned().collect::<Vec<_>>().join(", ");
+    let old = list_run_judges(pairs.iter().map(|pair| &pair.before));
+    let new = list_run_judges(pairs.iter().map(|pair| &pair.after));
+    let names = |judges: &BTreeSet<&str>| judges.iter().copied().collect::<Vec<_>>().join(", ");
     if !old.is_empty() && !new.is_empty() {
-        if old.keys().ne(new.keys()) {
+        if old != new {
             out.push(format!(
                 "The judge changed from {} to {}; this may explain a difference.",
                 names(&old),
                 names(&new)
             ));
-        } else if n_other == 0 && old != new {
+        } else if judge_settings_changed(pairs) {
             out.push("The judge's prompts or settings changed; this may explain a difference.".to_owned());
         }
     }
     out
+}
+
+fn list_run_judges<'a>(all: impl Iterator<Item = &'a ComparedTrials<'a>>) -> BTreeSet<&'a str> {
+    let results = all.flat_map(|trials| trials.results.iter().copied());
+    results.flat_map(judge_grades).map(|grade| grade.grader.name.as_str()).collect()
+}
+
+/// What a judge was asked about one criterion.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct JudgedCriterion<'a> {
+    judge: &'a str,
+    criterion: &'a str,
+}
+
+/// Whether a judge got other prompts or settings for a criterion whose rubric stayed the same. A later trial of a case
+/// has another draw, so that only the first trials are compared.
+fn judge_settings_changed(pairs: &[CasePair<'_>]) -> bool {
+    type Configurations<'a> = BTreeMap<JudgedCriterion<'a>, BTreeSet<&'a str>>;
+    let (mut old, mut new) = (Configurations::new(), Configurations::new());
+    for pair in pairs.iter().filter(|pair| pair.has_same_rubric()) {
+        for (all, trials) in [(&mut old, &pair.before), (&mut new, &pair.after)] {
+            for grade in judge_grades(trials.first()) {
+                let key = JudgedCriterion { judge: &grade.grader.name, criterion: &grade.criterion };
+                all.entry(key).or_default().extend(grade.grader.configuration.as_deref());
+            }
+        }
+    }
+    old.iter().any(|(key, before)| new.get(key).is_some_and(|after| before != after))
+}
+
+/// The answers of judges that have a score.
+fn judge_grades(result: &CaseResult) -> impl Iterator<Item = &Grade> {
+    result
+        .grades
+        .iter()
+        .filter(|grade| grade.grader.kind == GraderKind::Judge && grade.outcome.unit().is_some())
 }
 
 #[cfg(test)]
@@ -401,5 +532,51 @@ pub(in crate::stats) mod tests {
         assert!(found.criteria.values().all(Difference::is_shown));
         let same = compare_runs(&before, &before, 7);
         assert!(!same.score.unwrap().is_shown() && same.changed.is_empty());
+    }
+
+    #[test]
+    fn a_case_with_another_number_of_trials_is_one_pair_of_means() {
+        let mut before = run_of(&[("a", Some(0.9)), ("b", Some(0.8))]);
+        let mut after =
+            run_of(&[("a [trial 1 of 2]", Some(0.5)), ("a [trial 2 of 2]", Some(0.3)), ("b", Some(0.8))]);
+        after.results.change(|at, result| {
+            if at < 2 {
+                result.trial = u32::try_from(at + 1).ok();
+                result.base = Some("a".to_owned());
+            }
+            // Each trial has a draw of its own.
+            let draw = if at == 1 { "draw 1" } else { "draw 0" };
+            result.grades[0].grader.configuration = Some(draw.to_owned());
+        });
+        before.results.change(|_, result| {
+            result.grades[0].grader.configuration = Some("draw 0".to_owned());
+        });
+        let found = compare_runs(&before, &after, 7);
+        assert!(found.caveats.is_empty(), "{:?}", found.caveats);
+        assert!(found.only_before.is_empty() && found.only_after.is_empty() && found.undecided.is_empty());
+        let score = found.score.unwrap();
+        assert_eq!((found.n_cases, score.n), (2, 2));
+        assert!((score.before - 0.85).abs() < 1e-12 && (score.after - 0.6).abs() < 1e-12, "{score:?}");
+        let changed: Vec<&str> = found.changed.iter().map(|change| change.case.as_str()).collect();
+        assert_eq!(changed, ["a"]);
+        after.results.change(|_, result| {
+            result.grades[0].grader.configuration = Some("colder".to_owned());
+        });
+        assert_eq!(compare_runs(&before, &after, 7).caveats.len(), 1);
+    }
+
+    #[test]
+    fn a_criterion_is_compared_if_only_the_weight_of_its_answer_changed() {
+        let rubric = |criterion: &Json| json!({ "criteria": [criterion] });
+        let check = |before: Json, after: Json| has_same_wording(&rubric(&before), &rubric(&after), "a");
+        let plain = || json!({ "name": "a", "description": "Is kind." });
+        assert!(check(
+            plain(),
+            json!({ "name": "a", "description": "Is kind.", "required": true, "weight": 2.0 })
+        ));
+        assert!(!check(plain(), json!({ "name": "a", "description": "Is very kind." })));
+        assert!(!check(plain(), json!({ "name": "a", "description": "Is kind.", "not": true })));
+        assert!(!check(plain(), json!({ "name": "a", "description": "Is kind.", "weight": -1.0 })));
+        assert!(!check(plain(), json!({ "name": "b", "description": "Is kind." })));
     }
 }
