@@ -2791,7 +2791,7 @@ export interface components {
             sample_rate: number;
             /**
              * Format: double
-             * @description Finished traces that are watched.
+             * @description Watched traces in 30 mean days. Today counts, as a whole day, only if no other day has traces.
              */
             traces_a_month: number;
         };

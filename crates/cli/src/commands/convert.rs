@@ -5,6 +5,7 @@ use jurist_core::dialect::{VariableExpansion, to_native};
 use jurist_core::source::{to_yaml, tree_to_json};
 
 use jurist_engine::load::LoadOptions;
+use jurist_engine::load_script::ScriptPolicy;
 
 use crate::outcome::CommandOutcome;
 use crate::suite_loading::{LoadingArgs, load_valid_suite};
@@ -27,6 +28,9 @@ pub struct ConvertArgs {
     to: ConvertFormat,
     #[command(flatten)]
     loading: LoadingArgs,
+    /// Allow scripts that make prompts, tests or variables of the file
+    #[arg(long)]
+    allow_commands: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -38,7 +42,8 @@ enum ConvertFormat {
 }
 
 pub fn run_convert_command(args: &ConvertArgs) -> anyhow::Result<CommandOutcome> {
-    let options = LoadOptions { variables: VariableExpansion::Kept, ..args.loading.options() };
+    let scripts = if args.allow_commands { ScriptPolicy::Allowed } else { ScriptPolicy::Refused };
+    let options = LoadOptions { variables: VariableExpansion::Kept, scripts, ..args.loading.options() };
     let Some(suite) = load_valid_suite(&args.file, options)? else { return Ok(CommandOutcome::BadInput) };
     let tree = to_native(&suite);
     if ["rubrics", "evals", "monitors", "annotation", "servers", "judges"]

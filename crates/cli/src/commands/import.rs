@@ -64,6 +64,10 @@ fn print_warnings(results: &ForeignResults) {
     for name in &results.left_out {
         render::print_warning(&format!("scores of `{name}` are not numbers from 0 to 1, and are left out"));
     }
+    if !results.uneven_weights.is_empty() {
+        let names = results.uneven_weights.join("`, `");
+        render::print_warning(&format!("the weights of `{names}` differ between results; they count as 1"));
+    }
     for field in &results.without_grades {
         render::print_warning(&format!("`{field}` of some results holds no score that can be read"));
     }
@@ -177,11 +181,17 @@ fn scores_by_criterion(results: &ForeignResults) -> BTreeMap<&str, Vec<f64>> {
 fn write_results(folder: &Path, results: &ForeignResults) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("`{}`", folder.display()))?;
     let tool = results.tool.unwrap_or_default();
-    let criteria: Vec<Tree> = scores_by_criterion(results)
+    let scores = scores_by_criterion(results);
+    let weight_of = |name: &str| results.weights.get(name).copied().unwrap_or(1.0);
+    // Without any weight above 0 there would be nothing to average.
+    let has_weight = scores.keys().any(|&name| 0.0 < weight_of(name));
+    let criteria: Vec<Tree> = scores
         .keys()
-        .map(|name| {
+        .map(|&name| {
             let about = format!("As `{name}` of {tool} scores it.");
-            Tree::map().with("name", *name).with("description", about).with("scale", "unit")
+            let weight = if has_weight { weight_of(name) } else { 1.0 };
+            let criterion = Tree::map().with("name", name).with("description", about);
+            criterion.with("scale", "unit").unless(1.0, "weight", weight)
         })
         .collect();
     let files = [

@@ -95,7 +95,12 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
         match loaded.suite {
             Some(suite) => {
                 n_loaded += 1;
-                if args.write {
+                if args.write && needs_scripts(file, &args.loading) {
+                    render::print_warning(&format!(
+                        "no native form of `{}`: scripts make parts of it; `jurist convert --allow-commands` runs them",
+                        file.display()
+                    ));
+                } else if args.write {
                     write_native(file, &to_yaml(&to_native(&suite)))?;
                 }
                 suites.push((file.clone(), suite));
@@ -108,6 +113,16 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
     }
     writeln!(out, "{n_loaded} of {} load", n_loaded + n_refused)?;
     Ok(if n_refused == 0 { CommandOutcome::Passed } else { CommandOutcome::BadInput })
+}
+
+/// Whether parts of a file that loads are made by scripts, which were not run.
+fn needs_scripts(file: &Path, loading: &LoadingArgs) -> bool {
+    let options = LoadOptions {
+        variables: VariableExpansion::Kept,
+        scripts: ScriptPolicy::Refused,
+        ..loading.options()
+    };
+    load_suite(file, options).suite.is_none()
 }
 
 /// Programs that a run of the suite would start; none where its plan cannot be made.

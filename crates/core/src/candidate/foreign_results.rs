@@ -5,11 +5,13 @@
 
 mod shapes;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use self::shapes::{RESULT_VERSIONS, ResultShape, ResultVersion, SHAPES, ScoreShape};
+use self::shapes::{
+    RESULT_VERSIONS, ResultShape, ResultVersion, SHAPES, ScoreShape, TOOLS_WITH_OWN_ASSERTIONS,
+};
 use super::record::{RecordField, RecordFields, record_field};
 
 /// Numbers that are no scores although they may be from 0 to 1, in addition to those of records.
@@ -26,8 +28,13 @@ pub struct ForeignResults {
     pub tool: Option<&'static str>,
     /// `{id, input, response, expected, context, trace}`.
     pub records: Vec<Value>,
-    /// `{candidate, criterion, value, grader, reason}`.
+    /// `{candidate, criterion, value, grader, reason}`; with an `outcome` instead of a value where a criterion does not
+    /// apply.
     pub grades: Vec<Value>,
+    /// Weights of criteria, where all results agree on one that is not 1.
+    pub weights: BTreeMap<String, f64>,
+    /// Criteria whose weight differs from result to result.
+    pub uneven_weights: Vec<String>,
     /// Scores that are no numbers, by name: nothing was made of them.
     pub left_out: Vec<String>,
     /// Fields that should hold scores and in some result hold none that can be read.
@@ -83,8 +90,12 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     }
     let mut results = ForeignResults::new(Some(shape.tool));
     let mut ids = HashSet::new();
-    for (at, value) in values.iter().enumerate() {
-        shape.add(value, at, &mut ids, &mut results);
+    let each = values.iter().enumerate();
+    let scored: Vec<ScoredRecord> =
+        each.map(|(at, value)| shape.add(value, at, &mut ids, &mut results)).collect();
+    results.add_weights(&scored);
+    if TOOLS_WITH_OWN_ASSERTIONS.contains(&shape.tool) {
+        results.add_not_applicable(&scored, shape.tool);
     }
     Ok(results)
 }
@@ -349,11 +360,63 @@ impl ForeignResults {
             tool,
             records: Vec::new(),
             grades: Vec::new(),
+            weights: BTreeMap::new(),
+            uneven_weights: Vec::new(),
             left_out: Vec::new(),
             without_grades: Vec::new(),
             unused: Vec::new(),
         }
     }
+
+    /// Notes the weights of criteria. A rubric has one weight for each, so that one that differs counts as 1.
+    fn add_weights(&mut self, scored: &[ScoredRecord]) {
+        let mut weights: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for score in scored.iter().flat_map(|record| &record.scores) {
+            weights.entry(&score.criterion).or_default().push(score.weight);
+        }
+        let is_one = |weight: f64| (weight - 1.0).abs() < 1e-9;
+        for (criterion, weights) in weights {
+            let first = weights[0];
+            if weights.iter().any(|weight| 1e-9 < (weight - first).abs()) {
+                self.uneven_weights.push(criterion.to_owned());
+            } else if !is_one(first) {
+                self.weights.insert(criterion.to_owned(), first);
+            }
+        }
+    }
+
+    /// Adds a grade for each criterion that only other records have, so that it does not keep a record waiting.
+    fn add_not_applicable(&mut self, scored: &[ScoredRecord], grader: &str) {
+        let (mut criteria, mut seen) = (Vec::new(), HashSet::new());
+        for criterion in self.grades.iter().filter_map(|grade| grade["criterion"].as_str()) {
+            if seen.insert(criterion.to_owned()) {
+                criteria.push(criterion.to_owned());
+            }
+        }
+        // Nothing is known about a record without any assertion, such as one that was never graded.
+        for record in scored.iter().filter(|record| !record.scores.is_empty()) {
+            let own: HashSet<&str> = record.scores.iter().map(|score| score.criterion.as_str()).collect();
+            let others = criteria.iter().filter(|criterion| !own.contains(criterion.as_str()));
+            self.grades.extend(others.map(|criterion| {
+                json!({
+                    "candidate": record.id, "criterion": criterion, "grader": grader,
+                    "outcome": { "kind": "not_applicable" },
+                })
+            }));
+        }
+    }
+}
+
+/// The scores that a record has, also those that are no numbers.
+struct ScoredRecord {
+    id: String,
+    scores: Vec<WeightedCriterion>,
+}
+
+/// A criterion of a record, and how much it counts there.
+struct WeightedCriterion {
+    criterion: String,
+    weight: f64,
 }
 
 impl ResultShape {
@@ -370,8 +433,14 @@ impl ResultShape {
         self.scores.iter().all(|scores| scores.is_in(value).is_none())
     }
 
-    /// Adds a record and its grades. `ids` has the ids of the records so far.
-    fn add(&self, value: &Value, at: usize, ids: &mut HashSet<String>, results: &mut ForeignResults) {
+    /// Adds a record and its grades, and returns what it was graded by. `ids` has the ids of the records so far.
+    fn add(
+        &self,
+        value: &Value,
+        at: usize,
+        ids: &mut HashSet<String>,
+        results: &mut ForeignResults,
+    ) -> ScoredRecord {
         let id = choose_id(find_first(value, self.id), at, ids);
         let parts = [
             ("input", self.task),
@@ -391,6 +460,7 @@ impl ResultShape {
         }
         results.records.push(Value::Object(record));
         let mut n_by_name: HashMap<String, usize> = HashMap::new();
+        let mut scored = ScoredRecord { id, scores: Vec::new() };
         for mut score in self.read_scores(value, results) {
             // Two assertions of one type are two criteria, numbered as in a suite.
             let n_same = n_by_name.entry(score.name.clone()).or_default();
@@ -398,12 +468,14 @@ impl ResultShape {
             if 1 < *n_same {
                 score.name = format!("{}-{n_same}", score.name);
             }
+            scored.scores.push(WeightedCriterion { criterion: score.name.clone(), weight: score.weight });
             match score.value {
-                Some(number) => results.grades.push(score.into_grade(&id, number, self.tool)),
+                Some(number) => results.grades.push(score.into_grade(&scored.id, number, self.tool)),
                 None if !results.left_out.contains(&score.name) => results.left_out.push(score.name),
                 None => {}
             }
         }
+        scored
     }
 
     /// The scores of a result, and a note of a field that should hold some and does not.
@@ -434,6 +506,7 @@ struct ForeignScore {
     /// From 0 to 1.
     value: Option<f64>,
     reason: Option<String>,
+    weight: f64,
 }
 
 impl ForeignScore {
@@ -476,6 +549,7 @@ impl ScoreShape {
                         name: name.to_owned(),
                         value: find_first(part, scores_of(part, score)).and_then(read_score),
                         reason: part[*reason].as_str().map(str::to_owned),
+                        weight: read_weight(part),
                     })
                     .collect()
             }
@@ -491,12 +565,19 @@ impl ScoreShape {
                 columns
                     .filter_map(|(name, score)| {
                         let value = score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?;
-                        Some(ForeignScore { name: name.clone(), value: as_unit(value), reason: None })
+                        let (name, value) = (name.clone(), as_unit(value));
+                        Some(ForeignScore { name, value, reason: None, weight: 1.0 })
                     })
                     .collect()
             }
         }
     }
+}
+
+/// The weight of an assertion of promptfoo.
+fn read_weight(part: &Value) -> f64 {
+    let weight = find_path(part, "assertion.weight").and_then(Value::as_f64);
+    weight.filter(|weight| weight.is_finite() && 0.0 <= *weight).unwrap_or(1.0)
 }
 
 /// Where the score of a part is. Of a part with an error only its first path counts: that it did not succeed is then no
@@ -515,11 +596,12 @@ fn read_named_scores(name: &str, score: &Value) -> Vec<ForeignScore> {
                 name: format!("{name}.{key}"),
                 value: read_score(value),
                 reason: reason.clone(),
+                weight: 1.0,
             })
             .collect(),
         _ => {
             let value = read_score(find_first(score, &["value", "score", "avg"]).unwrap_or(score));
-            vec![ForeignScore { name: name.to_owned(), value, reason }]
+            vec![ForeignScore { name: name.to_owned(), value, reason, weight: 1.0 }]
         }
     }
 }

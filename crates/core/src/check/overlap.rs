@@ -91,14 +91,15 @@ impl Overlap {
                     .iter()
                     .map(|(gram, count)| (*count).min(found.get(gram).copied().unwrap_or(0)))
                     .sum();
-                // Twice the harmonic mean of the shares of both texts is the share of their sum.
-                let n_grams = candidate.len().saturating_sub(n - 1) as f64 + f64::from(total);
-                let score = if *is_f1 {
-                    2.0 * f64::from(shared) / n_grams
+                let of_reference = format!("{shared} of {total} {n}-grams of the reference");
+                if *is_f1 {
+                    // Twice the harmonic mean of the shares of both texts is the share of their sum.
+                    let n_own = candidate.len().saturating_sub(n - 1);
+                    let score = 2.0 * f64::from(shared) / (n_own as f64 + f64::from(total));
+                    (score, least, format!("{of_reference}, {shared} of {n_own} of the response (F1)"))
                 } else {
-                    f64::from(shared) / f64::from(total)
-                };
-                (score, least, format!("{shared} of {total} {n}-grams"))
+                    (f64::from(shared) / f64::from(total), least, of_reference)
+                }
             }
             Self::Gleu { to, least } => {
                 let texts: Vec<String> =

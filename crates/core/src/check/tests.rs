@@ -312,6 +312,12 @@ fn overlap_and_bounds_are_what_they_say() {
     };
     assert_eq!(run("rouge-n", json!({}), "the cat").score, Some(2.0 / 6.0));
     assert_eq!(run("rouge-n", json!({ "n": 2 }), "on the mat").score, Some(2.0 / 5.0));
+    let comment = |params: Value| run("rouge-n", params, "the cat").comment;
+    assert_eq!(comment(json!({})), "2 of 6 1-grams of the reference");
+    assert_eq!(
+        comment(json!({ "measure": "f1" })),
+        "2 of 6 1-grams of the reference, 2 of 2 of the response (F1)"
+    );
     assert_eq!(run("bleu", json!({}), "the cat sat on the mat").score, Some(1.0));
     // By hand: of 5, 4, 3 and 2 runs of words 5, 3, 2 and 1 are shared; 5 words against 6 cost exp(1 - 6/5).
     let by_hand =

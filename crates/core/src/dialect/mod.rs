@@ -20,7 +20,7 @@ mod settings;
 mod tree;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use canonical::read_canonical_rubric;
 use context::Context;
@@ -132,6 +132,26 @@ impl LoadedSuite {
     }
 }
 
+/// Files of a folder that are named at most.
+const MAX_NAMED_FILES: usize = 5;
+
+/// What to write in the place of a folder: the configuration in it that has a usual name, or else its YAML files.
+fn name_files_of_folder(cx: &Context<'_>, folder: &Path) -> Option<String> {
+    let list = |pattern: &str| (cx.world.glob)(&folder.join(pattern)).unwrap_or_default();
+    let files: Vec<PathBuf> = ["*.yaml", "*.yml"].into_iter().flat_map(list).collect();
+    let names: Vec<&str> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+    let is_usual = |name: &&str| {
+        let stem = name.split('.').next().unwrap_or_default();
+        ["promptfooconfig", "suite", "jurist"].contains(&stem)
+    };
+    if let Some(name) = names.iter().copied().find(is_usual) {
+        return Some(format!("it holds `{name}`; name that file"));
+    }
+    let shown: Vec<String> = names.iter().take(MAX_NAMED_FILES).map(|name| format!("`{name}`")).collect();
+    let more = if MAX_NAMED_FILES < names.len() { ", …" } else { "" };
+    (!shown.is_empty()).then(|| format!("name a file in it: {}{more}", shown.join(", ")))
+}
+
 type SuiteFileContents = (Option<Suite>, Option<Dialect>, ProjectSettings);
 
 fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFileContents {
@@ -141,11 +161,14 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFi
         Err(error) => {
             // There is no text to point into, so the message stands alone.
             let file = cx.sources.borrow_mut().add(path, "".into());
-            cx.error(
-                Code::Unreadable,
-                SourceSpan { file, start: 0, end: 0 },
-                format!("cannot read this file: {error}"),
-            );
+            let (span, message) =
+                (SourceSpan { file, start: 0, end: 0 }, format!("cannot read this file: {error}"));
+            let diagnostic = Diagnostic::error(Code::Unreadable, span, message);
+            let help = if error == ReadError::Folder { name_files_of_folder(cx, path) } else { None };
+            cx.report(match help {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            });
             return nothing();
         }
     };

@@ -129,6 +129,19 @@ impl AnswerSchema {
     }
 }
 
+/// The answers of one form in a joint reply, and the criteria that are answered in this form.
+struct EntryShape<'a> {
+    properties: Value,
+    ids: Vec<&'a str>,
+}
+
+impl EntryShape<'_> {
+    fn schema(mut self) -> Value {
+        self.properties["id"] = json!({ "type": "string", "enum": self.ids });
+        object(&self.properties)
+    }
+}
+
 /// An object that has exactly these properties, as providers that enforce schemas want it.
 fn object(properties: &Value) -> Value {
     let mut names: Vec<&String> =
@@ -146,18 +159,17 @@ impl ReplySchema {
         match self {
             Self::Answer(item) => object(&item.properties()),
             Self::Answers(items) => {
-                // One shape for all criteria: what some are not asked for may be null or empty.
-                let ids: Vec<&String> = items.iter().map(|(id, _)| id).collect();
-                let mut shapes: Vec<Value> = Vec::new();
-                for (_, item) in items {
-                    let mut properties = item.properties();
-                    properties["id"] = json!({ "type": "string", "enum": ids });
-                    let shape = object(&properties);
-                    if !shapes.contains(&shape) {
-                        shapes.push(shape);
+                // An id fits only the answer that its criterion asks for.
+                let mut shapes: Vec<EntryShape<'_>> = Vec::new();
+                for (id, item) in items {
+                    let properties = item.properties();
+                    match shapes.iter_mut().find(|shape| shape.properties == properties) {
+                        Some(shape) => shape.ids.push(id.as_str()),
+                        None => shapes.push(EntryShape { properties, ids: vec![id.as_str()] }),
                     }
                 }
-                let entry = if shapes.len() == 1 { shapes.remove(0) } else { json!({ "anyOf": shapes }) };
+                let mut entries: Vec<Value> = shapes.into_iter().map(EntryShape::schema).collect();
+                let entry = if entries.len() == 1 { entries.remove(0) } else { json!({ "anyOf": entries }) };
                 object(&json!({ "criteria": { "type": "array", "items": entry } }))
             }
             Self::Choice { labels } => object(

@@ -575,6 +575,23 @@ fn reasons_come_before_quotes_and_both_before_the_answer() {
     }
 }
 
+#[test]
+fn in_a_joint_reply_an_id_fits_only_the_answer_of_its_criterion() {
+    let item = |id: &str, scale: Scale| (id.to_owned(), AnswerSchema::new(scale));
+    let items = vec![item("met", Scale::Binary), item("tone", Scale::Unit), item("kept", Scale::Binary)];
+    let form = ReplySchema::Answers(items);
+    let validator = jsonschema::validator_for(&form.schema()).unwrap();
+    let fits = |id: &str, key: &str, value: Json| {
+        validator.is_valid(&json!({ "criteria": [{ "id": id, "reasoning": "r", key: value }] }))
+    };
+    assert!(fits("met", "verdict", json!(true)) && fits("kept", "verdict", json!(false)));
+    assert!(fits("tone", "score", json!(0.5)));
+    assert!(!fits("tone", "verdict", json!(true)) && !fits("met", "score", json!(1)));
+    // One form for all of them is no choice.
+    let same = ReplySchema::Answers(vec![item("met", Scale::Binary), item("kept", Scale::Binary)]);
+    assert!(same.schema()["properties"]["criteria"]["items"].get("anyOf").is_none());
+}
+
 fn recipe(name: &str, params: Json) -> GradingMethod {
     let Json::Object(params) = params else { panic!() };
     GradingMethod { entry: find_catalogue_entry(RECIPES, name).unwrap(), params }

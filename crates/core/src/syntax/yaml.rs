@@ -346,11 +346,23 @@ impl YamlReader<'_> {
             .help("replace each tab by two spaces");
         } else if info.contains("recursion limit") {
             diagnostic = Diagnostic::error(Code::TooDeep, span, "lists and mappings nest too deeply");
+        } else if begins_with_braces(&self.text[line_start..at]) {
+            diagnostic = diagnostic.help(QUOTE_BRACES);
         } else if let Some(help) = yaml_help(info) {
             diagnostic = diagnostic.help(help);
         }
         self.found.push(diagnostic);
     }
+}
+
+const QUOTE_BRACES: &str = "quote text that begins with `{{`: `\"{{ name }} …\"`";
+
+/// Whether a value in this beginning of a line begins with `{{` and is not quoted: to YAML it is a mapping.
+fn begins_with_braces(line: &str) -> bool {
+    let mut places = line.match_indices("{{").map(|(place, _)| line[..place].trim_end());
+    places.any(|before| {
+        before.ends_with([':', ',', '[', '-']) && before.matches(['"', '\'']).count().is_multiple_of(2)
+    })
 }
 
 /// What usually is behind the parser's words.
@@ -380,11 +392,14 @@ fn read_key(
     found: &mut Diagnostics,
 ) -> (MappingKey, SourceSpan) {
     let span = node.span;
+    let is_mapping = matches!(node.shape, NodeShape::Map(_));
     let NodeShape::Scalar(Scalar { text, plain }) = node.shape else {
-        found.push(
-            Diagnostic::error(Code::WrongType, span, "a key must be text")
-                .label("this is a list or a mapping"),
-        );
+        let mut diagnostic = Diagnostic::error(Code::WrongType, span, "a key must be text")
+            .label("this is a list or a mapping");
+        if is_mapping {
+            diagnostic = diagnostic.help(QUOTE_BRACES);
+        }
+        found.push(diagnostic);
         return (MappingKey::Refused, span);
     };
     if plain && text == "<<" {

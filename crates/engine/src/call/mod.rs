@@ -68,8 +68,15 @@ pub struct CallResult {
     pub reply: ModelReply,
     pub spend: Spend,
     pub attempts: Vec<Attempt>,
-    /// Key in the cache.
+    /// Key in the cache; empty if the reply is from a recording.
     pub key: String,
+}
+
+impl CallResult {
+    /// Whether the reply was read from the cache on disk.
+    pub fn is_from_disk(&self) -> bool {
+        self.spend.from_cache && !self.key.is_empty()
+    }
 }
 
 /// A failed call with its attempts.
@@ -241,9 +248,29 @@ impl ModelClient {
         request: &Request,
         tries: &mut Tries,
     ) -> Result<CallResult, CallFailure> {
+        self.answer_request(line, request, self.caching, tries).await
+    }
+
+    /// Answers a request as `call` does, but not from the cache: the stored reply turned out to be unusable.
+    pub async fn call_past_cache(
+        &self,
+        line: &ModelEndpoint,
+        request: &Request,
+        tries: &mut Tries,
+    ) -> Result<CallResult, CallFailure> {
+        self.answer_request(line, request, Caching::Refresh, tries).await
+    }
+
+    async fn answer_request(
+        &self,
+        line: &ModelEndpoint,
+        request: &Request,
+        caching: Caching,
+        tries: &mut Tries,
+    ) -> Result<CallResult, CallFailure> {
         if let Some(replayed) = self.tape.replay(request) {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
-            return Ok(cached_call_result(replayed?));
+            return Ok(cached_call_result(replayed?, String::new()));
         }
         // Checked before the cache, which also has the reply by now, so that its cost counts in this run.
         if let Some(batched) = self.batches.as_ref().and_then(|batch| batch.reply(request)) {
@@ -254,12 +281,12 @@ impl ModelClient {
             return Ok(CallResult { reply, spend: spend.unwrap_or_default(), attempts, key });
         }
         let key = cache_key(line, request);
-        if let (Some(cache), Caching::Use) = (&self.cache, self.caching)
+        if let (Some(cache), Caching::Use) = (&self.cache, caching)
             && let Some(reply) = cache.get(&key)
         {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
             self.tape.record(request, &reply);
-            return Ok(cached_call_result(reply));
+            return Ok(cached_call_result(reply, key));
         }
         let result = match &self.batches {
             Some(batches) => Err(batches.add(line, request).into()),
@@ -478,10 +505,10 @@ fn cache_key(line: &ModelEndpoint, request: &Request) -> String {
     blake3::hash(format!("{} {}", request.key(), line.address).as_bytes()).to_hex().to_string()
 }
 
-/// A result from the cache, at no cost.
-fn cached_call_result(reply: ModelReply) -> CallResult {
+/// A result from the cache or a recording, at no cost.
+fn cached_call_result(reply: ModelReply, key: String) -> CallResult {
     let spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
-    CallResult { reply, spend, attempts: Vec::new(), key: String::new() }
+    CallResult { reply, spend, attempts: Vec::new(), key }
 }
 
 impl CallFailure {

@@ -5,7 +5,7 @@ use jurist_core::grade::{Failure, Outcome, Spend};
 use jurist_core::judge::Contest;
 
 use super::JudgeModel;
-use super::converse::{JudgeConversation, JudgeExchange, QuestionLog, ask_with_repair};
+use super::converse::{JudgeConversation, JudgeExchange, QuestionLog, ReplyReading, ask_with_repair};
 use crate::call::{ModelClient, Tries};
 
 /// Which of several candidates is best, and why; `None` is a tie.
@@ -39,8 +39,9 @@ pub async fn compare_candidates(
             .round(criterion, order, seed)
             .map_err(|error| Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() })?;
         let mut tries = Tries::default();
+        let read = |text: &str, _| round.read(text).map(|value| ReplyReading { value, has_answer: true });
         let JudgeConversation { reply, log } =
-            ask_with_repair(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;
+            ask_with_repair(caller, member, &round.asked, true, &mut tries, read).await;
         took.add(log);
         let (winner, reason) = reply.map_err(|judge_question_error| judge_question_error.outcome())?;
         rounds.push((round.order.clone(), winner));

@@ -78,6 +78,13 @@ pub(super) struct JudgeConversation<T> {
     pub(super) log: QuestionLog,
 }
 
+/// What `read` makes of a reply that it does not reject.
+pub(super) struct ReplyReading<T> {
+    pub(super) value: T,
+    /// Whether it answers anything; a reply that does not is never cached.
+    pub(super) has_answer: bool,
+}
+
 /// Asks, and asks once more if `read` rejects the reply; both turns share one limit of attempts.
 ///
 /// In the first turn `read` may also reject a usable reply with a flaw (such as a missing quote); in the last turn it
@@ -88,12 +95,17 @@ pub(super) async fn ask_with_repair<T>(
     asked: &JudgeQuestion,
     transcript: bool,
     tries: &mut Tries,
-    read: impl Fn(&str, ReplyTurn) -> Result<T, JudgeReplyError>,
+    read: impl Fn(&str, ReplyTurn) -> Result<ReplyReading<T>, JudgeReplyError>,
 ) -> JudgeConversation<T> {
     let mut request = build_judge_request(member, asked);
     let (mut log, mut turns) = (QuestionLog::default(), Vec::new());
+    let mut is_past_cache = false;
     loop {
-        let called = caller.call(&member.line, &request, tries).await;
+        let called = if is_past_cache {
+            caller.call_past_cache(&member.line, &request, tries).await
+        } else {
+            caller.call(&member.line, &request, tries).await
+        };
         let exchange = transcript.then(|| JudgeExchange {
             criterion: String::new(),
             request: request.clone(),
@@ -103,24 +115,39 @@ pub(super) async fn ask_with_repair<T>(
                 .map_err(|call_failure| call_failure.error.detail.clone()),
         });
         let exchanges = exchange.into_iter().collect();
-        let CallResult { reply, spend, attempts, key } = match called {
+        let called = match called {
             Ok(called) => called,
             Err(it) => {
                 log.add(QuestionLog { spend: it.spend, attempts: it.attempts.clone(), exchanges });
                 return JudgeConversation { reply: Err(JudgeQuestionError::Call(Box::new(it))), log };
             }
         };
-        log.add(QuestionLog { spend: Some(spend), attempts, exchanges });
-        turns.push((key, reply));
-        let reply = &turns[turns.len() - 1].1;
+        log.add(QuestionLog { spend: Some(called.spend), attempts: called.attempts.clone(), exchanges });
+        turns.push(called);
+        let CallResult { reply, .. } = &turns[turns.len() - 1];
         let turn = if turns.len() == 1 && !tries.is_used_up() { ReplyTurn::First } else { ReplyTurn::Last };
-        let malformed = match interpret_reply(reply, |text| read(text, turn)) {
-            Ok(read) => {
+        let reading = interpret_reply(reply, |text| read(text, turn));
+        let is_unusable = match &reading {
+            Ok(reading) => !reading.has_answer,
+            Err(trouble) => turn == ReplyTurn::Last && matches!(trouble, JudgeQuestionError::Reply(_)),
+        };
+        if is_unusable && turns.iter().all(CallResult::is_from_disk) {
+            // Earlier versions cached replies without any answer. Without them, the question is new.
+            (log, is_past_cache) = (QuestionLog::default(), true);
+            request = build_judge_request(member, asked);
+            turns.clear();
+            continue;
+        }
+        let malformed = match reading {
+            Ok(ReplyReading { value, has_answer }) => {
                 // Replies are cached only after they have been parsed.
-                if !spend.from_cache {
-                    turns.iter().for_each(|(key, reply)| caller.keep(key, reply));
+                if has_answer {
+                    turns
+                        .iter()
+                        .filter(|called| !called.spend.from_cache)
+                        .for_each(|called| caller.keep(&called.key, &called.reply));
                 }
-                return JudgeConversation { reply: Ok(read), log };
+                return JudgeConversation { reply: Ok(value), log };
             }
             Err(JudgeQuestionError::Reply(malformed)) if turn == ReplyTurn::First => malformed,
             Err(trouble) => return JudgeConversation { reply: Err(trouble), log },

@@ -14,7 +14,9 @@ use jurist_core::score::{self, QuestionAnswer, QuoteStatus};
 use jurist_core::stats::calibration::Mapping;
 use jurist_core::suite::Calls;
 
-use super::converse::{JudgeConversation, JudgeQuestionError, QuestionLog, ReplyTurn, ask_with_repair};
+use super::converse::{
+    JudgeConversation, JudgeQuestionError, QuestionLog, ReplyReading, ReplyTurn, ask_with_repair,
+};
 use super::opinion::{AnsweredQuestion, JudgeAnswers, WAITS, answer_with_outcome, to_score_answer};
 use super::{CheckPrograms, JudgeCase, JudgeModel, JudgeSeat};
 use crate::call::{ModelClient, Tries};
@@ -152,10 +154,10 @@ impl JudgeSession<'_> {
     }
 
     /// Asks one judge about several criteria in one call. Criteria without a usable answer are asked about again,
-    /// together, as long as each round brings new answers.
+    /// together, as long as each round brings new answers. After a round without any, each is asked about alone.
     ///
-    /// All rounds share one limit of attempts, so that the cost of a malfunctioning judge does not grow with the number
-    /// of criteria.
+    /// All rounds, and the first question alone, share one limit of attempts, so that the cost of a malfunctioning
+    /// judge does not grow with the number of criteria.
     async fn ask_together(
         &self,
         questions: &[Question<'_>],
@@ -177,32 +179,73 @@ impl JudgeSession<'_> {
             let judge = self.seat.judge_of(criteria[0]);
             let JudgeConversation { reply, log } = self.converse(judge, &about, &asked, &mut tries).await;
             took.add(log);
-            let said = match reply {
-                Ok(JudgeReply::Answers(said)) => said,
-                Ok(_) => Vec::new(),
-                Err(trouble) => {
-                    all.extend(open.iter().map(|at| PlacedAnswer {
-                        place: *at,
-                        answer: self.answer_from_error(&trouble, QuestionLog::default(), &asked),
-                    }));
-                    break;
-                }
+            let (said, trouble) = match reply {
+                Ok(JudgeReply::Answers(said)) => (said, None),
+                Ok(_) => (Vec::new(), None),
+                Err(trouble) => (Vec::new(), Some(trouble)),
+            };
+            let settle = |place: usize| {
+                let answer = match &trouble {
+                    Some(trouble) => self.answer_from_error(trouble, QuestionLog::default(), &asked),
+                    None => self.settle_joint_answer(&questions[place], &said, &asked),
+                };
+                PlacedAnswer { place, answer }
             };
             let is_usable = |at: &usize| self.usable_answer(&questions[*at], &said).is_ok();
-            let is_last = tries.is_used_up() || !open.iter().any(is_usable);
-            let (settled, unanswered): (Vec<usize>, Vec<usize>) =
-                open.into_iter().partition(|at| is_last || is_usable(at));
-            all.extend(settled.into_iter().map(|place| PlacedAnswer {
-                place,
-                answer: self.settle_joint_answer(&questions[place], &said, &asked),
-            }));
+            let is_read = |at: &usize| answer_about(&said, &questions[*at].criterion.id).is_ok();
+            let is_reply = trouble.as_ref().is_none_or(|it| matches!(it, JudgeQuestionError::Reply(_)));
+            let is_last = tries.is_used_up() || !is_reply;
+            let has_progress = open.iter().any(is_usable);
+            let (settled, unanswered): (Vec<usize>, Vec<usize>) = open
+                .into_iter()
+                .partition(|at| is_last || if has_progress { is_usable(at) } else { is_read(at) });
+            all.extend(settled.into_iter().map(settle));
             open = unanswered;
+            if !has_progress {
+                let mut alone = self.ask_each_alone(questions, &open, &mut tries).await?;
+                open.retain(|place| !alone.iter().any(|answer| answer.place == *place));
+                all.append(&mut alone);
+                all.extend(open.drain(..).map(settle));
+            }
         }
         // The cost of a joint call is counted with the first answer.
         if let Some(PlacedAnswer { answer: first, .. }) = all.first_mut() {
             let own = std::mem::take(&mut first.took);
             took.add(own);
             first.took = took;
+        }
+        Ok(all)
+    }
+
+    /// Asks about each criterion alone, after a joint reply without a usable answer. The first one shows whether the
+    /// judge answers such questions at all: if it has failed, the others are not asked.
+    async fn ask_each_alone(
+        &self,
+        questions: &[Question<'_>],
+        places: &[usize],
+        tries: &mut Tries,
+    ) -> Result<Vec<PlacedAnswer>, JudgePromptError> {
+        let Some((&place, rest)) = places.split_first() else { return Ok(Vec::new()) };
+        let answer = self.ask_alone(&questions[place], tries).await?;
+        let (outcome, reason) = (answer.outcome.clone(), answer.reason.clone());
+        let mut all = vec![PlacedAnswer { place, answer }];
+        match &outcome {
+            Outcome::Failed { .. } => {}
+            // What keeps the first one waiting (a cap, a batch) holds for the others too.
+            Outcome::Deferred { .. } => {
+                let wait = |&place: &usize| PlacedAnswer {
+                    place,
+                    answer: answer_with_outcome(outcome.clone(), &reason),
+                };
+                all.extend(rest.iter().map(wait));
+            }
+            _ => {
+                let each = rest.iter().map(|&place| async move {
+                    let answer = self.ask_alone(&questions[place], &mut Tries::default()).await?;
+                    Ok(PlacedAnswer { place, answer })
+                });
+                all.extend(join_all(each).await.into_iter().collect::<Result<Vec<_>, JudgePromptError>>()?);
+            }
         }
         Ok(all)
     }
@@ -467,7 +510,14 @@ impl JudgeSession<'_> {
                 }
                 _ => None,
             };
-            malformed.map_or(Ok(read), Err)
+            if let Some(malformed) = malformed {
+                return Err(malformed);
+            }
+            let has_answer = match &read {
+                JudgeReply::Answers(said) => said.iter().any(|(_, answer)| answer.is_ok()),
+                _ => true,
+            };
+            Ok(ReplyReading { value: read, has_answer })
         };
         ask_with_repair(self.caller, judge, asked, self.transcript, tries, read).await
     }

@@ -323,13 +323,22 @@ impl Price {
         self.of(reply.usage).plus(self.of(extra))
     }
 
+    /// What tokens cost, to the nearest billionth of a dollar. More tokens never cost less, so that a reservation for
+    /// the most tokens covers the reply.
     pub fn of(&self, usage: Usage) -> Usd {
         let fresh = usage.input.saturating_sub(usage.cached);
-        let dollars =
-            fresh as f64 * self.input + usage.cached as f64 * self.cached + usage.output as f64 * self.output;
-        // A dollar per million tokens is a thousand billionths per token; parts of one are rounded up.
-        Usd::from_nanos((dollars * 1e3).ceil() as i64)
+        let parts = [(fresh, self.input), (usage.cached, self.cached), (usage.output, self.output)];
+        let cost_of =
+            |(n_tokens, price): (u64, f64)| i128::from(n_tokens).saturating_mul(trillionths_per_token(price));
+        // In integers: with doubles, 130 tokens at 0.15 and 22 at 0.6 cost a bit more than they do.
+        let trillionths = parts.into_iter().map(cost_of).fold(500, i128::saturating_add);
+        Usd::from_nanos(i64::try_from(trillionths.div_euclid(1000)).unwrap_or(i64::MAX))
     }
+}
+
+/// A dollar per million tokens is a million trillionths per token.
+fn trillionths_per_token(dollars_per_million: f64) -> i128 {
+    (dollars_per_million * 1e6).round() as i128
 }
 
 /// When the prices below were true; a settings file may say others.
@@ -445,6 +454,19 @@ mod tests {
             price.of(usage),
             Usd::from_nanos(((0.6 * 2.0 + 0.4 * 0.5 + 0.5 * 8.0) * 1e9_f64).round() as i64)
         );
+    }
+
+    #[test]
+    fn costs_are_the_nearest_billionth() {
+        let cost = |price: Price, input: u64, output: u64| {
+            price.of(Usage { input, output, ..Usage::default() }).nanos()
+        };
+        let mini = Price { input: 0.15, cached: 0.075, output: 0.6 };
+        assert_eq!(cost(mini, 130, 22), 32_700);
+        let cheap = Price { input: 0.0375, cached: 0.0, output: 0.0 };
+        assert_eq!([1, 2, 3].map(|n| cost(cheap, n, 0)), [38, 75, 113]);
+        assert_eq!(cost(Price::FREE, u64::MAX, u64::MAX), 0);
+        assert_eq!(cost(Price { input: 1e9, ..mini }, u64::MAX, 0), i64::MAX);
     }
 
     #[test]

@@ -445,7 +445,7 @@ async fn a_judge_that_answers_nonsense_costs_the_same_for_any_number_of_criteria
         let criteria = (0..20).map(|at| criterion(&format!("c{at}"), Scale::Binary)).collect();
         let bench = ResolvedJudges { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
         let decision = decide(&bench, &caller(), &rubric(criteria)).await;
-        assert_eq!((decision.status, server.n_seen()), (VerdictStatus::Error, 2), "{reply}");
+        assert_eq!((decision.status, server.n_seen()), (VerdictStatus::Error, 4), "{reply}");
         let grades = &decision.opinions[0].grades;
         assert!(grades.iter().all(|grade| failure(&grade.outcome) == Some(Failure::Malformed)), "{grades:?}");
     }
@@ -766,6 +766,75 @@ async fn a_reply_that_could_not_be_used_is_not_kept() {
     let elsewhere = Server::script(vec![say(GOOD)]).await;
     decide(&self::bench(vec![member("openai", &elsewhere)]), &caller(), &unit()).await;
     assert_eq!(elsewhere.n_seen(), 1);
+}
+
+#[tokio::test]
+async fn after_a_joint_reply_without_an_answer_each_criterion_is_asked_alone() {
+    let entry = |id: &str| json!({ "id": id, "reasoning": "r", "verdict": true });
+    let every_twice = json!({ "criteria": ["a", "b", "c", "a", "b", "c"].map(entry) });
+    for bad in ["I would rather not say.", r#"{"criteria": []}"#, every_twice.to_string().as_str()] {
+        let folder = tempfile::tempdir().unwrap();
+        let caller = || caller().with_cache(Cache::new(folder.path()), Caching::Use);
+        let is_alone_answered = Arc::new(AtomicBool::new(false));
+        let (joint, answers_alone) = (bad.to_owned(), Arc::clone(&is_alone_answered));
+        let server = Server::start(move |seen| {
+            let is_joint = !seen.schema()["properties"]["criteria"].is_null();
+            say(match (is_joint, answers_alone.load(Ordering::Relaxed)) {
+                (true, _) => &joint,
+                (false, true) => r#"{"reasoning": "alone", "verdict": true}"#,
+                (false, false) => "{}",
+            })
+        })
+        .await;
+        let rubric = rubric(["a", "b", "c"].map(|id| criterion(id, Scale::Binary)).to_vec());
+        let bench = ResolvedJudges { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
+        let failed = decide(&bench, &caller(), &rubric).await;
+        assert_eq!((failed.status, server.n_seen()), (VerdictStatus::Error, 4), "{bad}");
+        assert_eq!(Cache::new(folder.path()).stats().replies, 0, "{bad}");
+        // The joint question and its repair, and three criteria: only these three are kept.
+        is_alone_answered.store(true, Ordering::Relaxed);
+        for n_seen in [9, 11] {
+            let decision = decide(&bench, &caller(), &rubric).await;
+            assert_eq!((decision.status, server.n_seen()), (VerdictStatus::Pass, n_seen), "{bad}");
+            assert_eq!(Cache::new(folder.path()).stats().replies, 3, "{bad}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stored_reply_without_an_answer_is_asked_for_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = || Cache::new(folder.path());
+    let entry = |id: &str| json!({ "id": id, "reasoning": "r", "verdict": true });
+    let good = json!({ "criteria": ["a", "b"].map(entry) }).to_string();
+    let first = good.clone();
+    let server = Server::start(move |seen| say(if seen.nth == 0 { "{}" } else { &first })).await;
+    let rubric = rubric(["a", "b"].map(|id| criterion(id, Scale::Binary)).to_vec());
+    let bench = ResolvedJudges { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
+    let caller = || caller().with_cache(cache(), Caching::Use);
+    assert_eq!(decide(&bench, &caller(), &rubric).await.status, VerdictStatus::Pass);
+    assert_eq!((server.n_seen(), cache().stats().replies), (2, 2));
+    // An earlier version stored a repair without an answer.
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let mut text = String::new();
+        for line in std::fs::read_to_string(&path).unwrap().lines().filter(|line| !line.is_empty()) {
+            let (key, rest) = line.split_once(' ').unwrap();
+            let body = rest.split_once(' ').unwrap().1;
+            let mut reply: serde_json::Value = serde_json::from_str(body).unwrap();
+            if reply["text"] == good.as_str() {
+                reply["text"] = json!(r#"{"criteria": []}"#);
+            }
+            let body = reply.to_string();
+            text += &format!("{key} {} {body}\n", blake3::hash(body.as_bytes()).to_hex());
+        }
+        std::fs::write(&path, text).unwrap();
+    }
+    assert_eq!(decide(&bench, &caller(), &rubric).await.status, VerdictStatus::Pass);
+    assert_eq!(server.n_seen(), 3);
+    // The new reply has taken the place of the stored one.
+    assert_eq!(decide(&bench, &caller(), &rubric).await.status, VerdictStatus::Pass);
+    assert_eq!(server.n_seen(), 3);
 }
 
 #[tokio::test]

@@ -32,11 +32,11 @@ pub struct DialProjection {
 pub struct DialView {
     /// Share of finished traces that is judged, from 0 to 1; failed ones always are.
     pub sample_rate: f64,
-    /// Finished traces that are watched.
+    /// Watched traces in 30 mean days. Today counts, as a whole day, only if no other day has traces.
     pub traces_a_month: f64,
     /// Expected number of judged traces in a month.
     pub judged_a_month: f64,
-    /// Dollars; absent where no judgement has cost anything yet.
+    /// In US dollars; absent where no judgement has cost anything yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostAhead>,
     /// Precision of the estimates of a month.

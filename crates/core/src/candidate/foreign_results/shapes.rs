@@ -19,6 +19,9 @@ pub(super) struct ResultShape {
     pub(super) scores: &'static [ScoreShape],
 }
 
+/// Tools whose results list all that was asked of a test: what another test has besides does not apply.
+pub(super) const TOOLS_WITH_OWN_ASSERTIONS: [&str; 2] = ["promptfoo", "AgentV"];
+
 /// How a tool keeps its scores.
 #[derive(Debug)]
 pub(super) enum ScoreShape {
@@ -40,7 +43,8 @@ pub(super) const SHAPES: &[ResultShape] = &[
         tool: "promptfoo",
         list: &["results.results", "results"],
         marks: &["gradingResult"],
-        id: &["id"],
+        // Newer versions give each result a random id.
+        id: &["testCase.description", "id"],
         task: &["prompt.raw"],
         response: &["response.output"],
         reference: &[],

@@ -187,6 +187,38 @@ fn two_assertions_of_one_type_are_two_criteria() {
 }
 
 #[test]
+fn an_assertion_of_another_test_does_not_apply() {
+    let part = |kind: &str, score: Value| json!({ "score": score, "assertion": { "type": kind } });
+    let result = |name: &str, parts: Value| {
+        json!({ "id": "x", "testCase": { "description": name }, "response": { "output": "r" },
+            "gradingResult": { "componentResults": parts } })
+    };
+    let rows = json!([
+        result("a", json!([part("contains", json!(1))])),
+        // What has no score here was asked and is not known.
+        result("b", json!([part("contains", Value::Null), part("is-json", json!(0))])),
+        result("ungraded", json!([])),
+    ]);
+    let results = read_foreign_results(vec![json!({ "results": rows })]).unwrap();
+    let grades: Vec<String> = results
+        .grades
+        .iter()
+        .map(|grade| {
+            let value = grade.get("value").unwrap_or(&grade["outcome"]["kind"]);
+            format!("{} {} {value}", grade["candidate"], grade["criterion"]).replace('"', "")
+        })
+        .collect();
+    assert_eq!(grades, ["a contains 1.0", "b is-json 0.0", "a is-json not_applicable"]);
+    // Scores that people or monitors add later are missing, and may still come.
+    let row = |id: &str, name: &str| {
+        json!({ "id": id, "input": "q", "output": "r", "observations": [],
+            "scores": [{ "name": name, "value": 1 }] })
+    };
+    let langfuse = read_foreign_results(vec![row("a", "tone"), row("b", "right")]).unwrap();
+    assert_eq!(langfuse.grades.len(), 2);
+}
+
+#[test]
 fn a_grade_without_a_reason_has_no_such_field() {
     let row = json!({ "user_input": "q", "response": "r", "faithfulness": 0.5 });
     let results = read_foreign_results(vec![row]).unwrap();

@@ -303,6 +303,46 @@ fn steps_of_spans_say_when_they_began_how_long_they_took_and_what_they_used() {
 }
 
 #[test]
+fn a_tool_that_ran_before_the_only_recorded_model_call_is_one_call_after_its_question() {
+    let span = |id: &str, start: u64, attributes: &Value| json!({ "traceId": "t", "spanId": id, "startTimeUnixNano": start.to_string(), "attributes": attributes });
+    let text =
+        |role: &str, text: &str| json!({ "role": role, "parts": [{ "type": "text", "content": text }] });
+    let question = text("user", "Where is 23?");
+    let call = json!({ "type": "tool_call", "id": "c1", "name": "lookup", "arguments": { "order": "23" } });
+    let asked = json!({ "role": "assistant", "parts": [{ "type": "text", "content": "I look." }, call] });
+    let response = json!({ "type": "tool_call_response", "id": "c1", "response": "found" });
+    let found = json!({ "role": "tool", "parts": [response] });
+    let more = text("user", "Quickly!");
+    let told = |tool_id: Option<&str>, input: &[&Value]| {
+        let mut tool = json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup",
+            "gen_ai.tool.call.arguments": "{\"order\": \"23\"}", "gen_ai.tool.call.result": "found" });
+        if let Some(id) = tool_id {
+            tool["gen_ai.tool.call.id"] = id.into();
+        }
+        let input = json!(input).to_string();
+        let output = json!([text("assistant", "On its way.")]).to_string();
+        let chat = json!({ "gen_ai.operation.name": "chat", "gen_ai.input.messages": input,
+            "gen_ai.output.messages": output });
+        let spans = json!([span("a", 1, &tool), span("b", 2, &chat)]);
+        let (_, trace) = read_trace_value(&spans, None).unwrap();
+        let steps = trace.steps.iter().map(|step| {
+            let calls = step.tool_calls.iter().map(|call| format!("call {}", call.name));
+            let results = step.results.iter().map(|result| format!("result {}", result.text));
+            let text = (!step.text.is_empty()).then(|| step.text.clone());
+            text.into_iter().chain(calls).chain(results).collect::<Vec<String>>().join(" + ")
+        });
+        steps.collect::<Vec<String>>()
+    };
+    for id in [Some("c1"), None] {
+        let whole = told(id, &[&question, &asked, &found, &more]);
+        let expected = ["Where is 23?", "I look. + call lookup", "result found", "Quickly!", "On its way."];
+        assert_eq!(whole, expected, "{id:?}");
+        let without_history = told(id, &[&question]);
+        assert_eq!(without_history, ["Where is 23?", "call lookup", "result found", "On its way."], "{id:?}");
+    }
+}
+
+#[test]
 fn spans_without_messages_still_count_tokens_once() {
     let span = |id: &str, operation: &str| {
         json!({ "traceId": "t", "spanId": id, "attributes": {
