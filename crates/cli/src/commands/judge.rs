@@ -218,11 +218,18 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
     let address =
         line.http.as_ref().map(|http| format!(" at {}", http.endpoint().address())).unwrap_or_default();
     writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
+    let source = || match resolver.has_own_price(&judge, &line) {
+        true => "from the settings".to_owned(),
+        false => format!("built in, as of {PRICES_AS_OF}"),
+    };
     let price = match line.price {
         Some(it) if it.input == 0.0 && it.output == 0.0 => "free (runs on this machine)".to_owned(),
         Some(it) => format!(
-            "${} in, ${} cached, ${} out per million tokens (as of {PRICES_AS_OF}, or from the settings)",
-            it.input, it.cached, it.output
+            "${} in, ${} cached, ${} out per million tokens ({})",
+            it.input,
+            it.cached,
+            it.output,
+            source()
         ),
         None => "unknown; --max-cost needs a price in the settings".to_owned(),
     };

@@ -242,7 +242,26 @@ pub fn find_case_result(run: &Run, name: &str) -> anyhow::Result<CaseResult> {
     run.results.iter().find(|result| result.case == name).ok_or_else(|| {
         let names: Vec<String> = run.results.iter().map(|result| result.case).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let meant = closest(name, &names).map(|closest| format!("; did you mean `{closest}`?"));
-        anyhow::anyhow!("the run has no case `{name}`{}", meant.unwrap_or_default())
+        anyhow::anyhow!("the run has no case `{name}`{}", suggest_case_name(name, &names))
     })
+}
+
+/// Names that are shown of a run in which no case has a similar name.
+const N_SHOWN_NAMES: usize = 5;
+
+/// The case that is probably meant: the most similar name, or those that contain the text, or else the first ones.
+fn suggest_case_name(written: &str, names: &[&str]) -> String {
+    if let Some(meant) = closest(written, names) {
+        return format!("; did you mean `{meant}`?");
+    }
+    let folded = written.to_lowercase();
+    let containing: Vec<&str> =
+        names.iter().filter(|name| name.to_lowercase().contains(&folded)).copied().collect();
+    let shown = if containing.is_empty() { names } else { containing.as_slice() };
+    if shown.is_empty() {
+        return String::new();
+    }
+    let list: Vec<String> = shown.iter().take(N_SHOWN_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = if N_SHOWN_NAMES < shown.len() { ", …" } else { "" };
+    format!("; there are {}{more}", list.join(", "))
 }

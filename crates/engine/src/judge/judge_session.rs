@@ -193,7 +193,8 @@ impl JudgeSession<'_> {
             };
             let is_usable = |at: &usize| self.usable_answer(&questions[*at], &said).is_ok();
             let is_read = |at: &usize| answer_about(&said, &questions[*at].criterion.id).is_ok();
-            let is_reply = trouble.as_ref().is_none_or(|it| matches!(it, JudgeQuestionError::Reply(_)));
+            let is_reply =
+                trouble.as_ref().is_none_or(|trouble| matches!(trouble, JudgeQuestionError::Reply(_)));
             let is_last = tries.is_used_up() || !is_reply;
             let has_progress = open.iter().any(is_usable);
             let (settled, unanswered): (Vec<usize>, Vec<usize>) = open

@@ -272,6 +272,13 @@ impl Resolver {
         own_price(&self.settings, name)
     }
 
+    /// Whether the price of a judge's model is from the settings, under its full name or as it was written.
+    pub fn has_own_price(&self, judge: &Judge, line: &ModelEndpoint) -> bool {
+        let written =
+            judge.model.clone().or_else(|| self.default_name()).map(|name| self.canonical_name(name));
+        self.own_price(&line.name).is_some() || written.is_some_and(|name| self.own_price(&name).is_some())
+    }
+
     fn resolve_vendor<'a>(&self, name: &'a str, has_address: bool) -> Result<ResolvedVendor<'a>, Unresolved> {
         if let Some((vendor, model)) = name.split_once('/') {
             if let Some(row) = VENDORS.iter().find(|one_vendor| one_vendor.name == vendor) {

@@ -304,7 +304,10 @@ fn steps_of_spans_say_when_they_began_how_long_they_took_and_what_they_used() {
 
 #[test]
 fn a_tool_that_ran_before_the_only_recorded_model_call_is_one_call_after_its_question() {
-    let span = |id: &str, start: u64, attributes: &Value| json!({ "traceId": "t", "spanId": id, "startTimeUnixNano": start.to_string(), "attributes": attributes });
+    let span = |id: &str, start: u64, attributes: &Value| {
+        json!({ "traceId": "t", "spanId": id,
+            "startTimeUnixNano": start.to_string(), "attributes": attributes })
+    };
     let text =
         |role: &str, text: &str| json!({ "role": role, "parts": [{ "type": "text", "content": text }] });
     let question = text("user", "Where is 23?");
