@@ -146,9 +146,10 @@ test("a verdict and a comment on a case are a label of its author, which can be 
   const comment = "The answer is right, the reference is old.";
   await card.getByLabel("Comment").fill(comment);
   await card.getByRole("button", { name: "Save comment" }).click();
-  await expect(card.getByRole("button", { name: "Save comment" })).toBeDisabled();
-  const { items } = await ask(place, "GET", `/runs/${RUN}/labels`);
-  expect(items).toMatchObject([{ place: 0, case: "question 0 [small]", is_passed: true, comment }]);
+  // The button is also disabled while the comment is being saved.
+  await expect
+    .poll(async () => (await ask(place, "GET", `/runs/${RUN}/labels`)).items)
+    .toMatchObject([{ place: 0, case: "question 0 [small]", is_passed: true, comment }]);
   expect(await faultsOf(page)).toEqual([]);
 
   await page.getByText("Measure the agreement").click();
@@ -165,7 +166,7 @@ test("a verdict and a comment on a case are a label of its author, which can be 
   await page.goto(`${place.url}/p/default/runs/${RUN}?case=0`);
   await own.getByRole("button", { name: "fail" }).click();
   await expect(own.getByRole("button", { name: "fail" })).toHaveAttribute("aria-pressed", "false");
-  expect((await ask(place, "GET", `/runs/${RUN}/labels`)).items).toEqual([]);
+  await expect.poll(async () => (await ask(place, "GET", `/runs/${RUN}/labels`)).items).toEqual([]);
 });
 
 test("a case is run again by the server that has its files, else by a command", async ({
