@@ -364,7 +364,7 @@ fn a_claim_about_a_case_has_the_values_of_its_row() {
     let rubric = dialect::read_canonical_rubric(&rubric).unwrap();
     let grade = json!({ "candidate": "t", "criterion": "unit", "grader": { "kind": "judge", "name": "m" },
         "outcome": { "kind": "scored", "value": 1.0, "unit": 1.0 } });
-    let judged: crate::grade::Grade = serde_json::from_value(grade).unwrap();
+    let judged: Grade = serde_json::from_value(grade).unwrap();
     let row = json!({ "unit": "km" });
     let found = claims(&rubric, std::slice::from_ref(&judged), row.as_object());
     assert_eq!(found[0].text.as_deref(), Some("It is in km."));
@@ -383,7 +383,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let grade = r#"{"candidate": "t", "criterion": "correctness", "grader": {"kind": "judge", "name": "m"},
         "outcome": {"kind": "scored", "value": 2, "unit": 0.25}, "reason": "it fails", "spend": {},
         "points": [{"text": "it compiles", "holds": true}]}"#;
-    let judged: crate::grade::Grade = serde_json::from_str(grade).unwrap();
+    let judged: Grade = serde_json::from_str(grade).unwrap();
     let found = claims(&rubric, &[judged], None);
     assert_eq!(
         found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(),

@@ -19,7 +19,7 @@ pub(super) struct ResultShape {
     pub(super) scores: &'static [ScoreShape],
 }
 
-/// Tools whose results list all that was asked of a test: what another test has besides does not apply.
+/// Tools whose results list all that was asked of a test: what only other tests have does not apply.
 pub(super) const TOOLS_WITH_OWN_ASSERTIONS: [&str; 2] = ["promptfoo", "AgentV"];
 
 /// How a tool keeps its scores.
