@@ -14,7 +14,7 @@ use jurist_store::jobs::{JobsLeft, NewJob, PostponedJobs};
 use jurist_store::monitors::{MonitorVersion, StoredMonitor};
 use jurist_store::rescores::{Rescorable, Rescore};
 use jurist_store::scores::ScoreFilter;
-use jurist_store::tallies::{TallyFilter, TallyPeriod};
+use jurist_store::tallies::TallyFilter;
 use jurist_store::{
     AccountId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError, TraceId,
 };
@@ -23,6 +23,7 @@ use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
 use super::estimates::{StratumSums, sum_by_stratum};
+use super::judgement_costs::load_judgement_costs;
 use super::pace::{MonitorBudgetView, MonthlyBudget, load_monthly_budgets, monitor_budget_cap};
 use super::pause::hasten_unfunded_jobs;
 use super::traffic::TrafficView;
@@ -339,10 +340,7 @@ async fn load_mean_trace_cost(
         return Ok(None);
     }
     let filter = TallyFilter { rubric_version: Some(version.clone()), ..TallyFilter::default() };
-    let all = store.verdict_tallies(project, TallyPeriod::All, &filter).await?;
-    let n: u64 = all.iter().map(|tally| tally.n_pass + tally.n_fail + tally.n_error).sum();
-    let dollars: f64 = all.iter().map(|tally| tally.cost.nanos() as f64 / 1e9).sum();
-    Ok((FEWEST_JUDGED <= n && 0.0 < dollars).then(|| dollars / n as f64))
+    Ok(load_judgement_costs(store, project, &filter).await?.mean(FEWEST_JUDGED))
 }
 
 /// Estimated cost of one trace in dollars, from the length of some traces; `None` if a judge has no price.

@@ -216,6 +216,43 @@ fn what_went_over_budget_is_judged_once_there_is_money() {
     });
 }
 
+/// A check that must pass, before a question to a judge.
+fn gated_monitor(more: &str) -> String {
+    format!(
+        "agent: desk
+rubric:
+  criteria:
+    - {{name: has-x, required: true, check: {{type: contains, value: xyz}}}}
+    - {{name: good, description: Is it good?}}
+judge_model: openai/gpt-5-mini
+sample_rate: 1.0
+{more}
+"
+    )
+}
+
+#[test]
+fn a_failed_gate_does_not_hide_that_the_judge_failed() {
+    let judge = judge(|_| Act::Say("I would rather not say.".to_owned()));
+    served_on_sqlite(&hurried(&judge), |place| async move {
+        place.workers(2);
+        place.applied("tone", &gated_monitor("")).await;
+        for at in 0..2 {
+            place.finish(&format!("t{at}"), &format!("Friday {at}"), json!({})).await;
+        }
+        assert_eq!(place.settled("tone", 2).await.get("judge_error"), Some(&2));
+        let why = place.why("t0").await[0].clone();
+        assert_eq!((&why["verdict"], &why["score"]), (&json!("fail"), &Json::Null), "{why}");
+        let note = why["history"].as_array().unwrap().last().unwrap()["note"].to_string();
+        assert!(note.contains("malformed"), "{note}");
+        let plan = place.ask(Method::POST, RESCORES, &[], json!({ "errors": true })).await.json();
+        assert_eq!(plan["n_traces"], 2, "{plan}");
+        // A second identical trace asks the judge as well: a verdict without an answer is not cached.
+        place.finish("again", "Friday 0", json!({})).await;
+        assert_eq!(place.settled("tone", 3).await.get("judge_error"), Some(&3));
+    });
+}
+
 #[test]
 fn identical_traces_that_arrive_at_once_pay_once() {
     // Slow enough that all workers have a trace before the first answer.
