@@ -515,11 +515,13 @@ fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
             }
         },
         DecisionState::OverBudget => {
-            let mut reasons = heard
+            // Checks give reasons as well, but their grades are not the missing ones.
+            let mut deferred = heard
                 .iter()
                 .flat_map(|judge_result| &judge_result.opinion.grades)
+                .filter(|grade| matches!(grade.outcome, Outcome::Deferred { .. }))
                 .map(|grade| grade.reason.as_str());
-            let told = reasons.find(|reason| !reason.is_empty());
+            let told = deferred.find(|reason| !reason.is_empty());
             told.unwrap_or("the budget was used up").to_owned()
         }
         _ => {
