@@ -270,10 +270,15 @@ impl MonitorJobContext<'_> {
         let rubric = &seated.watched.monitor.rubric;
         let rubric_version = seated.watched.rubric_version.clone();
         let probability = self.load_score_origin(seated).await?.probability;
-        // Each event so far (an error, or a result about an earlier revision) counts as an attempt of its own.
+        // Each event so far (an error, a missing budget, or a result about an earlier revision) counts as an attempt of
+        // its own: a grade of the same attempt would not be stored again.
+        let is_past = |event: &&DecisionEvent| {
+            matches!(
+                event.state,
+                DecisionState::JudgeError | DecisionState::OverBudget | DecisionState::Stale
+            )
+        };
         let events = store.decision_events(project, &self.task.trace, self.task.monitor).await?;
-        let is_past =
-            |event: &&DecisionEvent| matches!(event.state, DecisionState::JudgeError | DecisionState::Stale);
         let n_past = events.iter().filter(is_past).count();
         let attempt = u32::try_from(n_past).unwrap_or(0) + 1;
         let agent = self.decision.agent.clone();
