@@ -300,6 +300,11 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         assert!(message.contains("4 traces of today and yesterday have no score"), "{message}");
         place.watch(0).await;
         assert_eq!(place.told().await.len(), 1, "it is raised once");
+        place.finish("late", "worth 4, late", json!({ "agent": "mail" })).await;
+        place.settled("tone", 5).await;
+        place.watch(0).await;
+        let told = place.told().await;
+        assert!(told.len() == 1 && told[0].1.contains("5 traces of today"), "it has the new figures: {told:?}");
 
         // A larger budget ends the alert, although the traces have no score yet.
         let raised = three_agents("sample_rate: 1.0\nbudget: {monthly: 5, currency: GBP}");
@@ -308,8 +313,8 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         assert_eq!(place.told().await, Vec::new());
         let asked = json!({ "over_budget": true, "confirmed": true });
         place.ask(Method::POST, "/api/v1/monitors/tone/rescores", &[], asked).await;
-        let states = place.settled("tone", 4).await;
-        assert_eq!(states.get("scored"), Some(&4), "the raised budget holds for earlier traces: {states:?}");
+        let states = place.settled("tone", 5).await;
+        assert_eq!(states.get("scored"), Some(&5), "the raised budget holds for earlier traces: {states:?}");
     });
 }
 
