@@ -304,7 +304,10 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         place.settled("tone", 5).await;
         place.watch(0).await;
         let told = place.told().await;
-        assert!(told.len() == 1 && told[0].1.contains("5 traces of today"), "it has the new figures: {told:?}");
+        assert!(
+            told.len() == 1 && told[0].1.contains("5 traces of today"),
+            "it has the new figures: {told:?}"
+        );
 
         // A larger budget ends the alert, although the traces have no score yet.
         let raised = three_agents("sample_rate: 1.0\nbudget: {monthly: 5, currency: GBP}");
@@ -354,8 +357,8 @@ alerts:
         let expected = [
             "the cost of tone is $0.7500 over 7 days (60 traces), above the limit of $0.5000",
             "the latency p95 of tone is 45.0 s over 7 days (60 traces), above the limit of 30.0 s",
-            "the score of agent chat in tone is 0.25 over 2 days (30 traces, between 0.25 and 0.25), below the limit \
-             of 0.70",
+            "the score of agent chat in tone is 0.25 over 2 days (30 traces, 99.9 % interval 0.25 to 0.25), below \
+             the limit of 0.70",
             "tone has spent ",
         ];
         assert_eq!(told.len(), expected.len(), "{told:#?}");
