@@ -284,7 +284,7 @@ fn a_failed_gate_does_not_hide_that_the_judge_failed() {
     let judge = judge(|_| Act::Say("I would rather not say.".to_owned()));
     served_on_sqlite(&hurried(&judge), |place| async move {
         place.workers(2);
-        place.applied("tone", &gated_monitor("")).await;
+        let applied = place.applied("tone", &gated_monitor("")).await;
         for at in 0..2 {
             place.finish(&format!("t{at}"), &format!("Friday {at}"), json!({})).await;
         }
@@ -293,6 +293,11 @@ fn a_failed_gate_does_not_hide_that_the_judge_failed() {
         assert_eq!((&why["verdict"], &why["score"]), (&json!("fail"), &Json::Null), "{why}");
         let note = why["history"].as_array().unwrap().last().unwrap()["note"].to_string();
         assert!(note.contains("malformed"), "{note}");
+        let listed = place.get("/api/v1/monitors/tone/decisions").await["items"][0].clone();
+        assert_eq!(
+            (&listed["monitor_name"], &listed["rubric_version"]),
+            (&json!("tone"), &applied["monitor"]["version"]["rubric_version"])
+        );
         let plan = place.ask(Method::POST, RESCORES, &[], json!({ "errors": true })).await.json();
         assert_eq!(plan["n_traces"], 2, "{plan}");
         // A second identical trace asks the judge as well: a verdict without an answer is not cached.
