@@ -179,8 +179,8 @@ pub fn spend_signal(month: &str, spent: Usd, cap: Option<&Cap>) -> Signal {
             format!(
                 "{} of the monthly cap of {} are spent in {month}; judging stops at {}",
                 cap.format_amount(spent),
-                cap.format_amount(cap.usd()),
-                cap.format_amount(cap.usd())
+                cap.format_limit(),
+                cap.format_limit()
             ),
             json!({ "month": month, "spent": spent, "cap": cap.usd() }),
         ),
@@ -196,7 +196,7 @@ pub fn spend_stop_signal(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd
             format!(
                 "judging has stopped: {} of {} are spent in {month}, and one more call may cost up to {}; it resumes when the cap is raised or the next month begins",
                 cap.format_amount(spent),
-                cap.format_amount(cap.usd()),
+                cap.format_limit(),
                 cap.format_amount(needed)
             ),
             json!({ "month": month, "spent": spent, "cap": cap.usd(), "needed": needed }),
@@ -222,7 +222,7 @@ pub fn budget_stop_signal(
                     "{} has stopped judging: {} of its own budget of {} are spent in {month}, and {} of today and yesterday have no score; it resumes when the budget is raised or the next month begins",
                     of.name(),
                     budget.format_amount(spent),
-                    budget.format_amount(budget.usd()),
+                    budget.format_limit(),
                     plural(n, "trace")
                 ),
                 json!({ "month": month, "spent": spent, "budget": budget.usd(), "n_unjudged": n_unjudged }),
@@ -366,7 +366,8 @@ fn describe_crossed_limit(of: &AlertScope, rule: &AlertRule, figure: &RuleFigure
         return format!("{} has spent {} of its monthly budget, {limit}", of.name(), show(figure.value));
     }
     let name = metric.as_str().replace('_', " ");
-    let interval = figure.interval.map(|(low, high)| format!(", between {} and {}", show(low), show(high)));
+    let interval =
+        figure.interval.map(|(low, high)| format!(", 99.9 % interval {} to {}", show(low), show(high)));
     format!(
         "the {name} of {} is {} over {} ({}{}), {limit}",
         of.name(),
@@ -496,7 +497,7 @@ mod tests {
         let crossed = threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 80)));
         check(
             &crossed,
-            "the score of agent mail in triage is 0.60 over 7 days (80 traces, between 0.55 and 0.65)",
+            "the score of agent mail in triage is 0.60 over 7 days (80 traces, 99.9 % interval 0.55 to 0.65)",
         );
         check(&crossed, "below the limit of 0.70");
         assert_eq!(crossed.of, "triage / mail / score < 0.7 over 7d");

@@ -41,6 +41,7 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT MAX(before.snoozed_until) FROM alerts AS before
             WHERE before.project = $2 AND before.kind = $3 AND before.subject = $4 AND before.snoozed_until > $7))
         ON CONFLICT DO NOTHING";
+    REFRESH = "UPDATE alerts SET message = $3, facts = $4 WHERE project = $1 AND id = $2 AND resolved IS NULL";
     RESOLVE = "UPDATE alerts SET resolved = $4 WHERE project = $1 AND kind = $2 AND subject = $3
         AND resolved IS NULL RETURNING *";
     OPEN = "SELECT * FROM alerts WHERE project = $1 AND kind = $2 AND subject = $3 AND resolved IS NULL";
@@ -79,6 +80,17 @@ impl Store {
         tx.commit().await?;
         self.wake_workers(&added);
         Ok(Some(id))
+    }
+
+    /// Gives an open alert the figures of a newer check. Nothing is sent.
+    pub async fn refresh_alert(
+        &self,
+        project: ProjectId,
+        id: AlertId,
+        message: &str,
+        facts: &Json,
+    ) -> Result<(), StoreError> {
+        self.db.execute(REFRESH, args![project, id, message, facts]).await.map(drop)
     }
 
     /// Resolves an alert and adds the notification job in the same transaction. `None` if none was open.

@@ -1949,7 +1949,7 @@ export interface components {
             n: number;
             /**
              * Format: int64
-             * @description Finished traces of monitored agents.
+             * @description Finished traces of the agent that the current rubric version decided about.
              */
             n_seen: number;
             pass_rate?: components["schemas"]["Figure"] | null;

@@ -24,6 +24,7 @@ import {
   type Evidence,
   type GradeSaid,
   type Grid,
+  gradesIn,
   gridsOf,
   type Placed,
   placed,
@@ -289,14 +290,14 @@ function GradeList({ grid, rows, criteria, ...shown }: GradeListProps) {
               )}
             </h3>
             <dl className={styles.byGrader}>
-              {grid.graders.map((grader, at) => (
+              {gradesIn(grid, row).map(({ grader, grade }) => (
                 <div key={`${grader.kind} ${grader.name}`}>
                   <dt>
                     {grader.kind} <b>{grader.name}</b>
                   </dt>
                   <dd>
                     <GradeCell
-                      grade={row.grades[at]}
+                      grade={grade}
                       scale={criterionScaleOf(criteria.get(row.criterion))}
                       {...shown}
                     />

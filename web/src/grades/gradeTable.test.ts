@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { citedIn, type GradeSaid, gridsOf, spreadOf, stepOf } from "./gradeTable";
+import { citedIn, type GradeSaid, gradesIn, gridsOf, spreadOf, stepOf } from "./gradeTable";
 
 const grade = (criterion: string, grader: string, score: number | null, more: Partial<GradeSaid> = {}) =>
   ({
@@ -25,6 +25,11 @@ test("graders stand side by side, checks first and people last, the newest answe
     ["json", [1, undefined, undefined]],
     ["tone", [undefined, 1, 0.5]],
   ]);
+  const gradersOf = (at: number) => {
+    const row = grid?.rows[at];
+    return grid && row ? gradesIn(grid, row).map((it) => it.grader.name) : [];
+  };
+  expect([gradersOf(0), gradersOf(1)]).toEqual([["is-json"], ["mini", "ana"]]);
   expect(spreadOf(grid?.rows[1]?.grades ?? [])).toBe(0.5);
   expect(spreadOf(grid?.rows[0]?.grades ?? [])).toBeNull();
 });

@@ -40,6 +40,13 @@ export function gridsOf(grades: GradeSaid[]): Grid[] {
   });
 }
 
+/** The grades of a row with their graders; graders of other criteria are left out. */
+export const gradesIn = ({ graders }: Grid, { grades }: Grid["rows"][number]) =>
+  graders.flatMap((grader, at) => {
+    const grade = grades[at];
+    return grade ? [{ grader, grade }] : [];
+  });
+
 /** The largest difference between scores of a row; `null` with fewer than two. */
 export function spreadOf(grades: (GradeSaid | undefined)[]): number | null {
   const scores = grades.flatMap((it) => (it?.score == null ? [] : [it.score]));

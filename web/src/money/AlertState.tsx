@@ -1,5 +1,5 @@
 import { Badge } from "../ui/Badge";
-import { Time } from "../ui/Time";
+import { PlannedTime, Time } from "../ui/Time";
 import styles from "./Budget.module.css";
 import type { Alert } from "./queries";
 
@@ -34,7 +34,7 @@ export function AlertState({ alert }: { alert: Alert }) {
       <>
         <Badge tone="accent">active, snoozed</Badge>{" "}
         <span className={styles.soft}>
-          until <Time at={alert.snoozed_until} />
+          until <PlannedTime at={alert.snoozed_until} />
         </span>
       </>
     );

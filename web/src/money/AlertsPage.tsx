@@ -11,7 +11,7 @@ import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
-import { Time } from "../ui/Time";
+import { PlannedTime, Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
 import { AlertState, isSnoozed } from "./AlertState";
 import { describeAlertChecks } from "./alertChecks";
@@ -107,16 +107,19 @@ function AlertHistory({ alert }: { alert: Alert }) {
     { what: "raised", at: alert.raised },
     { what: "notified", at: alert.sent },
     { what: "acknowledged", at: alert.acknowledged },
-    { what: "snoozed until", at: alert.snoozed_until },
+    { what: "snoozed until", at: alert.snoozed_until, Shown: PlannedTime },
     { what: "resolved", at: alert.resolved },
-  ].filter((it): it is { what: string; at: string } => it.at != null);
+  ];
   return (
     <ol className={styles.history}>
-      {events.map(({ what, at }) => (
-        <li key={what}>
-          {what} <Time at={at} />
-        </li>
-      ))}
+      {events.map(
+        ({ what, at, Shown = Time }) =>
+          at && (
+            <li key={what}>
+              {what} <Shown at={at} />
+            </li>
+          ),
+      )}
     </ol>
   );
 }

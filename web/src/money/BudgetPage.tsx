@@ -22,7 +22,7 @@ import { Term } from "../ui/Term";
 import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
 import { BudgetMeter } from "./BudgetMeter";
-import { formatMoney, monthBefore, monthName, PROJECTED_SPEND } from "./format";
+import { formatCap, formatMoney, monthBefore, monthName, PROJECTED_SPEND } from "./format";
 import { type Spend, spendQuery } from "./queries";
 
 /** The spend of one month: total, projection, cap and breakdown. */
@@ -91,7 +91,7 @@ function MonthSummary({ spend }: { spend: Spend }) {
           <b>{money(spend.spent)}</b>{" "}
           {cap && share !== null ? (
             <>
-              spent of {money(cap.dollars)} ({fixed(100 * share, 0)} %)
+              spent of {formatCap(cap)} ({fixed(100 * share, 0)} %)
             </>
           ) : (
             "spent, no cap set"

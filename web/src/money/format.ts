@@ -14,9 +14,21 @@ export function formatMoney(dollars: number, cap: Cap | null | undefined): strin
   // Small amounts get more digits, so that they do not look like zero.
   if (!cap) return `$${fixed(nanos / 1e9, nanos !== 0 && Math.abs(nanos) < 100_000 ? 7 : 4)}`;
   const value = nanos / 1e9 / cap.rate;
-  const told = fixed(value, nanos !== 0 && Math.abs(value) < 0.1 ? 4 : 2);
-  const sign = SIGNS[cap.currency];
-  return sign ? `${sign}${told}` : `${told} ${cap.currency}`;
+  return withCurrency(fixed(value, nanos === 0 ? 2 : digitsOf(Math.abs(value))), cap);
+}
+
+const digitsOf = (value: number): number => (value < 0.0001 ? 7 : value < 0.1 ? 4 : 2);
+
+/** The cap as its author wrote it, with at least two digits: a rounded one would be another cap. */
+export function formatCap(cap: Cap & { amount: number }): string {
+  const written = cap.amount.toFixed(9).replace(/0+$/, "");
+  const digits = Math.max(2, written.length - written.indexOf(".") - 1);
+  return withCurrency(cap.amount.toFixed(digits), cap);
+}
+
+function withCurrency(value: string, { currency }: Pick<Cap, "currency">): string {
+  const sign = SIGNS[currency];
+  return sign ? `${sign}${value}` : `${value} ${currency}`;
 }
 
 const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeAlertChecks } from "./alertChecks";
 import { daysOf } from "./BudgetPage";
-import { alertSentence, formatMoney, monthBefore, monthName } from "./format";
+import { alertSentence, formatCap, formatMoney, monthBefore, monthName } from "./format";
 
 test("money is said as the command line says it", () => {
   const gbp = { currency: "GBP", rate: 1.25 };
@@ -14,6 +14,14 @@ test("money is said as the command line says it", () => {
     "$0.0000500",
     "$0.0000",
   ]);
+});
+
+test("a cap is shown as it was written, and a small cost does not look like nothing", () => {
+  const shown = [50, 0.5, 0.08, 0.135, 0.155].map((amount) =>
+    formatCap({ amount, currency: "GBP", rate: 1.25 }),
+  );
+  expect(shown).toEqual(["£50.00", "£0.50", "£0.08", "£0.135", "£0.155"]);
+  expect(formatMoney(0.0000276, { currency: "GBP", rate: 1.25 })).toBe("£0.0000221");
 });
 
 test("months turn over years, and days without spending are nothing", () => {

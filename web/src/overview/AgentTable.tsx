@@ -96,7 +96,8 @@ export function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "coverage",
       head: "Scored / finished",
-      about: "Traces with a score from the current rubric version and judge, out of all finished traces.",
+      about:
+        "Traces with a score from the current rubric version and judge, out of the finished traces that this version decided about.",
       entry: "sample-rate",
       align: "end",
       wide: true,

@@ -5,7 +5,7 @@ import { may, useProject } from "../api/session";
 import { fixed } from "../chart/figures";
 import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
-import { alertSentence, formatMoney, PROJECTED_SPEND } from "../money/format";
+import { alertSentence, formatCap, formatMoney, PROJECTED_SPEND } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
@@ -152,7 +152,7 @@ function MonthSpend() {
                   {
                     name:
                       it.cap && share !== null
-                        ? `spent of ${money(it.cap.dollars)} (${fixed(100 * share, 0)} %)`
+                        ? `spent of ${formatCap(it.cap)} (${fixed(100 * share, 0)} %)`
                         : "spent, no cap set",
                     ...SPENT,
                     value: money(it.spent),

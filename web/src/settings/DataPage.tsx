@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { formatMoney } from "../money/format";
+import { formatCap } from "../money/format";
 import { spendQuery } from "../money/queries";
 import { day, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -41,7 +41,7 @@ function ProjectFacts({ project }: { project: Schemas["ProjectView"] | undefined
       <div>
         <dt>Monthly cap</dt>
         <dd>
-          {cap ? formatMoney(cap.dollars, cap) : "not set"}{" "}
+          {cap ? formatCap(cap) : "not set"}{" "}
           <Link to="/p/$project/budget" params={{ project: here.name }}>
             Budget
           </Link>

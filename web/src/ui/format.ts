@@ -45,6 +45,9 @@ export const versionName = (n: number, created: string): string => `v${n} (${sho
 export const day = (time: string): string => DAY.format(new Date(time));
 export const moment = (time: string): string => `${day(time)}, ${HOUR.format(new Date(time))}`;
 
+/** `20 Nov, 11:08`: for times that may lie ahead. */
+export const shortMoment = (time: string): string => `${shortDay(time)}, ${HOUR.format(new Date(time))}`;
+
 /** How long ago, in the largest unit that fits; the date if older than a week. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = Math.max(0, (now - new Date(time).getTime()) / 1000);

@@ -6,6 +6,7 @@ import { ago, duration, money, plural, score } from "./format";
 import { Loaded } from "./Loaded";
 import { ShortId } from "./ShortId";
 import { Tabs } from "./Tabs";
+import { PlannedTime } from "./Time";
 
 const query = (error?: Error) => ({
   data: undefined,
@@ -81,6 +82,14 @@ test("numbers and times are said as people say them", () => {
     ago("2026-03-20T08:00:00Z", now),
     ago("2026-03-17T10:00:00Z", now),
   ]).toEqual(["just now", "2 h ago", "3 days ago"]);
+});
+
+test("a time that lies ahead is shown as a date and not as an age", () => {
+  const tomorrow = new Date(Date.now() + 24 * 3_600_000);
+  render(<PlannedTime at={tomorrow.toISOString()} />);
+  const shown = screen.getByText(/^\d{1,2} \w{3,4}, \d\d:\d\d$/);
+  expect(shown.textContent).toContain(String(tomorrow.getDate()));
+  expect(shown.getAttribute("datetime")).toBe(tomorrow.toISOString());
 });
 
 test("signing in leads nowhere but here", () => {

@@ -159,7 +159,7 @@ fn render_spend_page(shown: &SpendShown) -> String {
                 "{}  {} of {}, {:.0} %\n",
                 bar(share, shown.elapsed),
                 money(shown.spent),
-                money(limit.dollars),
+                cap.map_or_else(|| money(limit.dollars), |cap| cap.format_limit()),
                 100.0 * share
             );
             if limit.currency != "USD" {

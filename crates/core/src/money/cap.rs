@@ -81,12 +81,28 @@ impl Cap {
     pub fn format_amount(&self, amount: Usd) -> String {
         let value = amount.nanos() as f64 / 1e9 / self.rate;
         // What is not nothing does not look like nothing.
-        let digits = if amount.nanos() != 0 && value.abs() < 0.1 { 4 } else { 2 };
+        let digits = match value.abs() {
+            _ if amount.nanos() == 0 => 2,
+            small if small < 0.0001 => 7,
+            small if small < 0.1 => 4,
+            _ => 2,
+        };
+        self.with_currency(&format!("{value:.digits$}"))
+    }
+
+    /// The cap as its author wrote it, with at least two digits: a rounded one would be another cap.
+    pub fn format_limit(&self) -> String {
+        let written = self.amount.to_string();
+        let digits = written.split_once('.').map_or(0, |(_, digits)| digits.len()).max(2);
+        self.with_currency(&format!("{:.digits$}", self.amount))
+    }
+
+    fn with_currency(&self, value: &str) -> String {
         match &self.currency.0 {
-            b"GBP" => format!("£{value:.digits$}"),
-            b"EUR" => format!("€{value:.digits$}"),
-            b"USD" => format!("${value:.digits$}"),
-            _ => format!("{value:.digits$} {}", self.currency),
+            b"GBP" => format!("£{value}"),
+            b"EUR" => format!("€{value}"),
+            b"USD" => format!("${value}"),
+            _ => format!("{value} {}", self.currency),
         }
     }
 }
@@ -159,6 +175,7 @@ mod tests {
             (Usd::from_nanos(65_000_000_000), "10000.00 JPY".into())
         );
         assert_eq!(yen.format_amount(Usd::from_nanos(65_000)), "0.0100 JPY");
+        assert_eq!(usual.format_amount(Usd::from_nanos(27_600)), "£0.0000221");
         assert!((yen.amount() - 10_000.0).abs() < 1e-12);
         for (currency, shown) in [("EUR", "€2.50"), ("USD", "$2.50")] {
             let cap = rates.cap(2.5, currency.parse().unwrap(), None).unwrap();
@@ -169,6 +186,22 @@ mod tests {
         assert_eq!(dollars.format_amount(Usd::default()), "$0.00");
         let told = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
         assert_eq!(told.usd(), Usd::from_nanos(12_000_000_000));
+    }
+
+    #[test]
+    fn a_cap_is_shown_as_it_was_written() {
+        let rates = Rates::default();
+        for (amount, shown) in [
+            (50.0, "£50.00"),
+            (0.5, "£0.50"),
+            (0.08, "£0.08"),
+            (0.135, "£0.135"),
+            (0.155, "£0.155"),
+            (0.00001, "£0.00001"),
+        ] {
+            let cap = rates.cap(amount, "GBP".parse().unwrap(), None).unwrap();
+            assert_eq!(cap.format_limit(), shown);
+        }
     }
 
     #[test]

@@ -319,8 +319,11 @@ async fn list_monitor_decisions(
         own.map(|decision_summary| (decision_summary.trace.clone(), decision_summary)).collect();
     let mut verdicts = monitor::load_newest_verdicts(&app.store, caller.project, &traces).await?;
     let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
+    let versions = app.store.monitor_versions(caller.project, found.id).await?;
     let view = |monitor_decision: &MonitorDecision| {
-        let mut view = DecisionView::new(monitor_decision, None);
+        let version = versions.iter().find(|version| version.id == monitor_decision.version);
+        let mut view = DecisionView::new(monitor_decision, version);
+        view.monitor_name = Some(found.name.clone());
         view.set_verdict(verdicts.remove(&(view.trace.clone(), found.name.clone())));
         if let Some(summary) = summaries.remove(&view.trace) {
             view.reason = summary.reason;

@@ -36,7 +36,7 @@ pub struct MonitorFigures {
 pub struct AgentFigures {
     /// Name of the agent.
     pub agent: String,
-    /// Finished traces of monitored agents.
+    /// Finished traces of the agent that the current rubric version decided about.
     pub n_seen: u64,
     /// Scores.
     pub n: usize,
@@ -108,9 +108,11 @@ pub async fn compute_monitor_figures(
             .mean;
             Some(DayMean { day: day.to_string(), mean })
         };
+        // Traces that only earlier versions decided about are not part of the estimate.
+        let n_estimated: usize = units.iter().map(|sums| sums.n_seen).sum();
         AgentFigures {
             agent: agent.to_owned(),
-            n_seen,
+            n_seen: if series.is_some() { n_estimated as u64 } else { n_seen },
             n: units.iter().map(|sums| sums.scores.n).sum(),
             score: Figure::of(&units),
             pass_rate: Figure::of(&passes),

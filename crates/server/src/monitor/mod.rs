@@ -10,6 +10,7 @@ mod contest;
 mod estimates;
 mod falls;
 mod figures;
+mod judgement_costs;
 mod labelled;
 mod pace;
 mod pause;

@@ -116,7 +116,7 @@ impl fmt::Display for MonitorBudgetView {
         let currency = self.currency.parse::<Currency>();
         let cap = currency.and_then(|currency| Cap::new(self.amount, currency, 1.0));
         match cap {
-            Ok(cap) => f.pad(&cap.format_amount(cap.usd())),
+            Ok(cap) => f.pad(&cap.format_limit()),
             Err(_) => f.pad(&format!("{:.2} {}", self.amount, self.currency)),
         }
     }
@@ -140,7 +140,8 @@ mod tests {
             rate: None,
         };
         assert_eq!(budget(2.0, "EUR").to_string(), "€2.00");
-        assert_eq!(budget(0.002, "GBP").to_string(), "£0.0020");
+        assert_eq!(budget(0.002, "GBP").to_string(), "£0.002");
+        assert_eq!(budget(0.135, "GBP").to_string(), "£0.135");
         assert_eq!(budget(300.0, "JPY").to_string(), "300.00 JPY");
         assert_eq!(budget(1.0, "GBP").cap(), None, "without a rate, dollars cannot be converted");
     }

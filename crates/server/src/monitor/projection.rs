@@ -8,7 +8,7 @@ use jurist_core::stats::monitoring::{Dialled, TrafficSums, half_width, month_ahe
 use jurist_core::suite;
 use jurist_store::decisions::{DecisionState, TallyGrouping};
 use jurist_store::monitors::StoredMonitor;
-use jurist_store::tallies::{TallyFilter, TallyPeriod};
+use jurist_store::tallies::TallyFilter;
 use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -17,6 +17,7 @@ use super::LoadedMonitorVersion;
 use super::estimates::{
     DAY, JudgeSeries, MonitorTallies, StratumSums, TallySelection, TrafficWindow, load_monitor_tallies,
 };
+use super::judgement_costs::load_judgement_costs;
 
 /// A month at another sample rate, if traffic and scores stay as they were in the last thirty days
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -163,13 +164,7 @@ async fn load_judgement_price(
         until: Some(look.until),
         ..TallyFilter::default()
     };
-    let all = store.verdict_tallies(project, TallyPeriod::All, &filter).await?;
-    let n: u64 = all
-        .iter()
-        .map(|verdict_tally| verdict_tally.n_pass + verdict_tally.n_fail + verdict_tally.n_error)
-        .sum();
-    let dollars = all.iter().map(|verdict_tally| verdict_tally.cost.nanos() as f64 / 1e9).sum::<f64>();
-    Ok((0 < n && 0.0 < dollars).then(|| dollars / n as f64))
+    Ok(load_judgement_costs(store, project, &filter).await?.mean(1))
 }
 
 impl ProjectionInputs {

@@ -14,15 +14,14 @@ use jurist_store::jobs::{JobsLeft, NewJob, PostponedJobs};
 use jurist_store::monitors::{MonitorVersion, StoredMonitor};
 use jurist_store::rescores::{Rescorable, Rescore};
 use jurist_store::scores::ScoreFilter;
-use jurist_store::tallies::{TallyFilter, TallyPeriod};
-use jurist_store::{
-    AccountId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError, TraceId,
-};
+use jurist_store::tallies::TallyFilter;
+use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
 use super::estimates::{StratumSums, sum_by_stratum};
+use super::judgement_costs::load_judgement_costs;
 use super::pace::{MonitorBudgetView, MonthlyBudget, load_monthly_budgets, monitor_budget_cap};
 use super::pause::hasten_unfunded_jobs;
 use super::traffic::TrafficView;
@@ -202,7 +201,7 @@ pub async fn plan_rescore(
     };
     let benches = build_monitor_judges(&watched.monitor, work)?;
     let n_traces = asked.overlap.map_or(all.len(), |n| n.min(all.len()));
-    let price = match load_mean_trace_cost(store, project, &version.rubric_version, benches.len()).await? {
+    let price = match load_mean_trace_cost(store, project, &watched, benches.len()).await? {
         None => estimate_trace_price(store, project, &watched, &benches, &all).await?,
         known => known,
     };
@@ -327,22 +326,31 @@ async fn find_rescorable_traces(
     Ok(all)
 }
 
-/// Mean cost of one trace in dollars under a rubric version; `None` before enough traces are judged. With several
-/// judges, what one verdict cost is not what a trace costs.
+/// Mean cost of one trace in dollars under the newest version with the same judge under which enough traces are judged.
+/// With several judges, what one verdict cost is not what a trace costs.
 async fn load_mean_trace_cost(
     store: &Store,
     project: ProjectId,
-    version: &RubricVersionId,
+    watched: &LoadedMonitorVersion,
     n_judges: usize,
 ) -> Result<Option<f64>, StoreError> {
     if n_judges != 1 {
         return Ok(None);
     }
-    let filter = TallyFilter { rubric_version: Some(version.clone()), ..TallyFilter::default() };
-    let all = store.verdict_tallies(project, TallyPeriod::All, &filter).await?;
-    let n: u64 = all.iter().map(|tally| tally.n_pass + tally.n_fail + tally.n_error).sum();
-    let dollars: f64 = all.iter().map(|tally| tally.cost.nanos() as f64 / 1e9).sum();
-    Ok((FEWEST_JUDGED <= n && 0.0 < dollars).then(|| dollars / n as f64))
+    let mut known = BTreeSet::new();
+    for version in store.monitor_versions(project, watched.monitor_id).await? {
+        let has_same_judge = LoadedMonitorVersion::read(&version)
+            .is_ok_and(|earlier| earlier.monitor.judges == watched.monitor.judges);
+        if !has_same_judge || !known.insert(version.rubric_version.clone()) {
+            continue;
+        }
+        let filter = TallyFilter { rubric_version: Some(version.rubric_version), ..TallyFilter::default() };
+        let mean = load_judgement_costs(store, project, &filter).await?.mean(FEWEST_JUDGED);
+        if mean.is_some() {
+            return Ok(mean);
+        }
+    }
+    Ok(None)
 }
 
 /// Estimated cost of one trace in dollars, from the length of some traces; `None` if a judge has no price.

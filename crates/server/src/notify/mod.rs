@@ -75,7 +75,8 @@ struct NotificationMessage<'a> {
     time: Time,
 }
 
-/// Raises an alert if its cause now holds, and resolves it if the cause no longer holds.
+/// Raises an alert if its cause now holds, or gives the open alert the newest figures; resolves it if the cause no
+/// longer holds.
 pub async fn apply_alert_signal(
     store: &Store,
     project: ProjectId,
@@ -97,7 +98,12 @@ pub async fn apply_alert_signal(
                 .await
         }
         SignalState::Holds { message, facts } => {
-            if store.open_alert(project, signal.kind, &signal.of).await?.is_some() {
+            if let Some(open) = store.open_alert(project, signal.kind, &signal.of).await? {
+                // Otherwise the alert would contradict newer alerts and the pages.
+                if open.message != *message {
+                    let facts = Json::Object(facts.clone());
+                    store.refresh_alert(project, open.id, message, &facts).await?;
+                }
                 return Ok(None);
             }
             let new = NewAlert {

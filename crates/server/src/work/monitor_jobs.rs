@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, JudgeInput};
-use jurist_core::grade::{Deferral, Failure, Grade, Outcome, Spend, Usd, Verdict, VerdictStatus};
+use jurist_core::grade::{Deferral, Failure, Grade, Outcome, Spend, Usd, Verdict};
 use jurist_core::plan::TraceStratum;
 use jurist_core::rubric::{CriterionKind, EvidenceMissing, Rubric};
 use jurist_engine::call::unknown_price_error;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::WorkerContext;
 use super::emit::Emit;
-use super::monitor_scores::{TraceScores, collect_judge_scores, combine_members};
+use super::monitor_scores::{JudgementStatus, TraceScores, collect_judge_scores, combine_members};
 use super::prepared_monitor::{PreparedMonitor, judge_name};
 use super::shared_budget::open_monitor_budget;
 use super::worker::{StopSignal, later, retry_while_transient};
@@ -110,6 +110,12 @@ pub(super) struct StoredOpinion {
     pub(super) grades: Vec<Grade>,
 }
 
+impl StoredOpinion {
+    fn is_answered(&self) -> bool {
+        JudgementStatus::of(&self.verdict) == JudgementStatus::Answered
+    }
+}
+
 /// The result of one judge.
 pub(super) struct JudgeResult {
     pub(super) judge: String,
@@ -184,7 +190,7 @@ impl MonitorJobContext<'_> {
             return Ok(self.reuse_opinion(bench, opinion));
         }
         let heard = self.ask_judge(bench, shared, rubric, material).await?;
-        if matches!(heard.opinion.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail) {
+        if heard.opinion.is_answered() {
             let kept = serde_json::to_vec(&heard.opinion).expect("an opinion is plain data");
             retry_while_transient(|| self.shop.store.cache(self.project, key, &kept, clock::current_time()))
                 .await?;
@@ -212,15 +218,13 @@ impl MonitorJobContext<'_> {
         let verdicts: Vec<Verdict> =
             heard.iter().map(|judge_result| judge_result.opinion.verdict.clone()).collect();
         let verdict = combine_members(&verdicts, rubric.pass_mark);
-        let state = match verdict.status {
-            VerdictStatus::Pass | VerdictStatus::Fail
-                if heard.iter().all(|judge_result| judge_result.is_cached) =>
-            {
+        let state = match JudgementStatus::of(&verdict) {
+            JudgementStatus::Answered if heard.iter().all(|judge_result| judge_result.is_cached) => {
                 DecisionState::Cached
             }
-            VerdictStatus::Pass | VerdictStatus::Fail => DecisionState::Scored,
-            VerdictStatus::Error => DecisionState::JudgeError,
-            VerdictStatus::Deferred => DecisionState::OverBudget,
+            JudgementStatus::Answered => DecisionState::Scored,
+            JudgementStatus::Failed => DecisionState::JudgeError,
+            JudgementStatus::Deferred => DecisionState::OverBudget,
         };
         if state == DecisionState::OverBudget && self.task.rescore.is_some() {
             return Ok(postpone_until_funded());
@@ -228,10 +232,12 @@ impl MonitorJobContext<'_> {
         let note = decision_note(state, &heard);
         if state == DecisionState::OverBudget && self.decision.stratum == TraceStratum::Failed {
             // Failed traces are the most important ones, so they are judged as soon as there is budget.
-            if self.decision.state != DecisionState::OverBudget
-                && self.change_state(state, &note).await? == DecisionChange::Moved
-            {
-                return Ok(retry_changed_trace());
+            if self.decision.state != DecisionState::OverBudget {
+                // A gate may have failed already, and the verdict says so.
+                self.record(seated, &heard, verdict).await?;
+                if self.change_state(state, &note).await? == DecisionChange::Moved {
+                    return Ok(retry_changed_trace());
+                }
             }
             return Ok(postpone_until_funded());
         }
@@ -264,10 +270,15 @@ impl MonitorJobContext<'_> {
         let rubric = &seated.watched.monitor.rubric;
         let rubric_version = seated.watched.rubric_version.clone();
         let probability = self.load_score_origin(seated).await?.probability;
-        // Each event so far (an error, or a result about an earlier revision) counts as an attempt of its own.
+        // Each event so far (an error, a missing budget, or a result about an earlier revision) counts as an attempt of
+        // its own: a grade of the same attempt would not be stored again.
+        let is_past = |event: &&DecisionEvent| {
+            matches!(
+                event.state,
+                DecisionState::JudgeError | DecisionState::OverBudget | DecisionState::Stale
+            )
+        };
         let events = store.decision_events(project, &self.task.trace, self.task.monitor).await?;
-        let is_past =
-            |event: &&DecisionEvent| matches!(event.state, DecisionState::JudgeError | DecisionState::Stale);
         let n_past = events.iter().filter(is_past).count();
         let attempt = u32::try_from(n_past).unwrap_or(0) + 1;
         let agent = self.decision.agent.clone();
@@ -363,8 +374,10 @@ impl MonitorJobContext<'_> {
         let kept =
             retry_while_transient(|| self.shop.store.cached_reply(self.project, key, clock::current_time()))
                 .await?;
-        // A cached opinion that this version cannot parse counts as a miss.
-        Ok(kept.and_then(|kept| serde_json::from_slice(&kept).ok()))
+        // A cached opinion that this version cannot parse counts as a miss. So does one without an answer: earlier
+        // versions stored verdicts of failed gates before the judge had answered.
+        let opinion = kept.and_then(|kept| serde_json::from_slice::<StoredOpinion>(&kept).ok());
+        Ok(opinion.filter(StoredOpinion::is_answered))
     }
 
     fn reuse_opinion(&self, bench: &ResolvedJudges, mut opinion: StoredOpinion) -> JudgeResult {
@@ -507,11 +520,13 @@ fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
             }
         },
         DecisionState::OverBudget => {
-            let mut reasons = heard
+            // Checks give reasons as well, but their grades are not the missing ones.
+            let mut deferred = heard
                 .iter()
                 .flat_map(|judge_result| &judge_result.opinion.grades)
+                .filter(|grade| matches!(grade.outcome, Outcome::Deferred { .. }))
                 .map(|grade| grade.reason.as_str());
-            let told = reasons.find(|reason| !reason.is_empty());
+            let told = deferred.find(|reason| !reason.is_empty());
             told.unwrap_or("the budget was used up").to_owned()
         }
         _ => {

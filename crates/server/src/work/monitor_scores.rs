@@ -12,14 +12,41 @@ use super::monitor_jobs::JudgeResult;
 use super::prepared_monitor::PreparedMonitor;
 use crate::job::{find_criterion, is_met};
 
+/// Whether a judge gave the answers that a score needs. The status of a verdict does not tell: a gate that has failed
+/// decides it, whatever the missing answers would have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JudgementStatus {
+    Answered,
+    /// A grader failed, or could not decide a gate.
+    Failed,
+    /// There was no budget for the call.
+    Deferred,
+}
+
+impl JudgementStatus {
+    pub(super) fn of(verdict: &Verdict) -> Self {
+        match verdict.status {
+            VerdictStatus::Error => Self::Failed,
+            VerdictStatus::Deferred => Self::Deferred,
+            VerdictStatus::Pass | VerdictStatus::Fail if verdict.score.is_some() => Self::Answered,
+            VerdictStatus::Pass | VerdictStatus::Fail if 0 < verdict.counts.failed => Self::Failed,
+            VerdictStatus::Pass | VerdictStatus::Fail if 0 < verdict.counts.deferred => Self::Deferred,
+            VerdictStatus::Pass | VerdictStatus::Fail if !verdict.undecided_gates.is_empty() => Self::Failed,
+            VerdictStatus::Pass | VerdictStatus::Fail => Self::Answered,
+        }
+    }
+}
+
 /// Averages the members of a panel. A panel has a score only if every member answered: a mean of the others would
 /// depend on which member failed, and readers could not distinguish it from the mean of the full panel.
 pub(super) fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     if let [only] = verdicts {
         return only.clone();
     }
-    let with_status = |status: VerdictStatus| verdicts.iter().find(|verdict| verdict.status == status);
-    if let Some(missing) = with_status(VerdictStatus::Error).or_else(|| with_status(VerdictStatus::Deferred))
+    let with_status =
+        |status: JudgementStatus| verdicts.iter().find(|verdict| JudgementStatus::of(verdict) == status);
+    if let Some(missing) =
+        with_status(JudgementStatus::Failed).or_else(|| with_status(JudgementStatus::Deferred))
     {
         return Verdict { score: None, native: None, ..missing.clone() };
     }
@@ -109,18 +136,90 @@ pub(super) fn collect_judge_scores(
 }
 
 fn overall_score(judge: &str, verdict: &Verdict) -> Option<Score> {
-    let is_passed = match verdict.status {
-        VerdictStatus::Pass => Some(true),
-        VerdictStatus::Fail => Some(false),
-        VerdictStatus::Error => None,
-        VerdictStatus::Deferred => return None,
+    // Without the judge's answer, a verdict by a failed gate is not counted as a failure either: the same traces
+    // without a failed gate have no verdict, so the pass rate would be too low.
+    let is_passed = match JudgementStatus::of(verdict) {
+        JudgementStatus::Answered => Some(verdict.status == VerdictStatus::Pass),
+        JudgementStatus::Failed => None,
+        JudgementStatus::Deferred => return None,
     };
     // A pass because no criterion applied has no score and is not counted.
-    let is_told = verdict.score.is_some() || verdict.status == VerdictStatus::Error;
+    let is_told = verdict.score.is_some() || is_passed.is_none();
     is_told.then(|| Score {
         judge: judge.to_owned(),
         criterion: String::new(),
         unit: verdict.score,
         is_passed,
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use jurist_core::grade::{Counts, FailedGate, Gate};
+
+    use super::*;
+
+    fn verdict(status: VerdictStatus, score: Option<f64>, counts: Counts) -> Verdict {
+        Verdict {
+            status,
+            score,
+            native: None,
+            vacuous: false,
+            failed_gates: Vec::new(),
+            undecided_gates: Vec::new(),
+            path: Vec::new(),
+            counts,
+        }
+    }
+
+    /// A verdict that a failed gate has decided, with these outcomes of the other questions.
+    fn gated(score: Option<f64>, counts: Counts) -> Verdict {
+        let failed_gates = vec![FailedGate { gate: Gate::Required, criterion: Some("has-x".to_owned()) }];
+        Verdict { failed_gates, ..verdict(VerdictStatus::Fail, score, counts) }
+    }
+
+    #[test]
+    fn a_failed_gate_does_not_hide_a_missing_answer() {
+        let counts = |n_failed: u32, n_deferred: u32| Counts {
+            scored: 1,
+            failed: n_failed,
+            deferred: n_deferred,
+            ..Counts::default()
+        };
+        let status = JudgementStatus::of;
+        assert_eq!(status(&gated(None, counts(0, 1))), JudgementStatus::Deferred);
+        assert_eq!(status(&gated(None, counts(1, 0))), JudgementStatus::Failed);
+        assert_eq!(status(&gated(Some(0.4), counts(0, 0))), JudgementStatus::Answered);
+        assert_eq!(
+            status(&gated(Some(0.4), counts(1, 0))),
+            JudgementStatus::Answered,
+            "`on_error` excuses it"
+        );
+        assert_eq!(status(&verdict(VerdictStatus::Deferred, None, counts(0, 1))), JudgementStatus::Deferred);
+        assert_eq!(status(&verdict(VerdictStatus::Pass, None, Counts::default())), JudgementStatus::Answered);
+    }
+
+    #[test]
+    fn a_verdict_without_the_judges_answer_is_an_error_or_missing_and_no_failure() {
+        let counts = |n_failed: u32, n_deferred: u32| Counts {
+            failed: n_failed,
+            deferred: n_deferred,
+            ..Counts::default()
+        };
+        assert_eq!(overall_score("judge", &gated(None, counts(0, 1))), None);
+        let error = overall_score("judge", &gated(None, counts(1, 0))).unwrap();
+        assert_eq!((error.unit, error.is_passed), (None, None));
+        let answered = overall_score("judge", &gated(Some(0.4), counts(0, 0))).unwrap();
+        assert_eq!((answered.unit, answered.is_passed), (Some(0.4), Some(false)));
+    }
+
+    #[test]
+    fn a_panel_whose_gates_failed_has_no_score_unless_all_members_answered() {
+        let deferred = Counts { deferred: 1, ..Counts::default() };
+        let members = [gated(Some(0.4), Counts::default()), gated(None, deferred)];
+        let panel = combine_members(&members, 0.7);
+        assert_eq!((panel.status, panel.score), (VerdictStatus::Fail, None));
+        assert_eq!(JudgementStatus::of(&panel), JudgementStatus::Deferred);
+    }
 }

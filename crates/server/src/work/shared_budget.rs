@@ -152,8 +152,11 @@ pub(super) fn open_monitor_budget(
 /// The error of a call for which there is no money, with amounts in the currency of the budget.
 fn over(whose: &str, spent: &MonthSpend, amount: Usd, cap: Option<Cap>) -> ModelError {
     let money = |amount: Usd| cap.map_or_else(|| amount.to_string(), |cap| cap.format_amount(amount));
-    let (spent, limit) = (money(spent.settled), money(spent.cap.unwrap_or_default()));
-    let most = money(amount);
+    let limit = match cap {
+        Some(cap) => cap.format_limit(),
+        None => money(spent.cap.unwrap_or_default()),
+    };
+    let (spent, most) = (money(spent.settled), money(amount));
     let detail = format!("{spent} of {whose} {limit} are spent, and one more call may cost up to {most}");
     ModelError::new(ModelErrorKind::OverBudget, detail)
 }
@@ -245,7 +248,7 @@ mod tests {
         let cap = Cap::new(0.002, "GBP".parse().unwrap(), 1.25).unwrap();
         assert_eq!(
             over("its own", &spent, usd(0.01), Some(cap)).detail,
-            "£0.00 of its own £0.0020 are spent, and one more call may cost up to £0.0080"
+            "£0.00 of its own £0.002 are spent, and one more call may cost up to £0.0080"
         );
         let in_dollars = over("its own", &spent, usd(0.01), None).detail;
         assert!(in_dollars.contains('$') && !in_dollars.contains('£'), "{in_dollars}");

@@ -300,6 +300,14 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         assert!(message.contains("4 traces of today and yesterday have no score"), "{message}");
         place.watch(0).await;
         assert_eq!(place.told().await.len(), 1, "it is raised once");
+        place.finish("late", "worth 4, late", json!({ "agent": "mail" })).await;
+        place.settled("tone", 5).await;
+        place.watch(0).await;
+        let told = place.told().await;
+        assert!(
+            told.len() == 1 && told[0].1.contains("5 traces of today"),
+            "it has the new figures: {told:?}"
+        );
 
         // A larger budget ends the alert, although the traces have no score yet.
         let raised = three_agents("sample_rate: 1.0\nbudget: {monthly: 5, currency: GBP}");
@@ -308,8 +316,8 @@ fn a_monitor_whose_own_budget_is_used_up_is_told() {
         assert_eq!(place.told().await, Vec::new());
         let asked = json!({ "over_budget": true, "confirmed": true });
         place.ask(Method::POST, "/api/v1/monitors/tone/rescores", &[], asked).await;
-        let states = place.settled("tone", 4).await;
-        assert_eq!(states.get("scored"), Some(&4), "the raised budget holds for earlier traces: {states:?}");
+        let states = place.settled("tone", 5).await;
+        assert_eq!(states.get("scored"), Some(&5), "the raised budget holds for earlier traces: {states:?}");
     });
 }
 
@@ -349,8 +357,8 @@ alerts:
         let expected = [
             "the cost of tone is $0.7500 over 7 days (60 traces), above the limit of $0.5000",
             "the latency p95 of tone is 45.0 s over 7 days (60 traces), above the limit of 30.0 s",
-            "the score of agent chat in tone is 0.25 over 2 days (30 traces, between 0.25 and 0.25), below the limit \
-             of 0.70",
+            "the score of agent chat in tone is 0.25 over 2 days (30 traces, 99.9 % interval 0.25 to 0.25), below \
+             the limit of 0.70",
             "tone has spent ",
         ];
         assert_eq!(told.len(), expected.len(), "{told:#?}");

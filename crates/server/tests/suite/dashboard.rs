@@ -196,6 +196,14 @@ fn lists_of_monitors_say_how_they_do() {
             "{tone} and {cost}"
         );
 
+        // Traces of the first rubric version are not part of the estimates of the second one.
+        place.applied("tone", &watched().replace("It is kind", "It is very kind")).await;
+        place.finish("t3", "worth 3", json!({})).await;
+        place.settled("tone", 4).await;
+        let all = place.get("/api/v1/monitors?figures=true").await;
+        let agents = &all[1]["figures"]["agents"];
+        assert_eq!((&agents[0]["n"], &agents[0]["n_seen"]), (&json!(1), &json!(1)), "{agents}");
+
         place.ask(Method::DELETE, "/api/v1/monitors/tone", &[], Json::Null).await;
         assert_eq!(place.get("/api/v1/monitors").await.as_array().unwrap().len(), 1);
         let all = place.get("/api/v1/monitors?removed=true&figures=true").await;

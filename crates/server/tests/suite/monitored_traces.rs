@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::model::Act;
+use crate::model::{Act, fitting};
 use crate::monitors::{RESCORES, honest, hurried, monitor, rated, whole};
 use crate::otlp::{TRACE, export, model_call, root};
 use crate::place::{served, served_on_sqlite, until};
@@ -213,6 +213,96 @@ fn what_went_over_budget_is_judged_once_there_is_money() {
         assert_eq!(place.settled("tone", 2).await["scored"], 2);
         let none = place.ask(Method::POST, RESCORES, &[], asked).await;
         assert!(none.text.contains("was over budget"), "{}", none.text);
+    });
+}
+
+/// A check that must pass, before a question to a judge.
+fn gated_monitor(more: &str) -> String {
+    format!(
+        "agent: desk
+rubric:
+  criteria:
+    - {{name: has-x, required: true, check: {{type: contains, value: xyz}}}}
+    - {{name: good, description: Is it good?}}
+judge_model: openai/gpt-5-mini
+sample_rate: 1.0
+{more}
+"
+    )
+}
+
+#[test]
+fn a_failed_gate_does_not_hide_that_the_judge_was_over_budget() {
+    let judge = judge(|seen| Act::Say(fitting(&seen.schema()).to_string()));
+    served(&hurried(&judge), |place| async move {
+        place.workers(2);
+        place.applied("tone", &gated_monitor("budget: {monthly: 0.00001, currency: GBP}")).await;
+        place.finish("plain", "Friday", json!({})).await;
+        place.finish("failed", "Thursday", json!({ "failed": true })).await;
+        place.finish("xyz", "Friday, xyz", json!({})).await;
+        let states = place.settled("tone", 3).await;
+        assert_eq!(states.get("over_budget"), Some(&3), "{states:?}");
+        for trace in ["plain", "failed"] {
+            let why = place.why(trace).await[0].clone();
+            assert_eq!((&why["verdict"], &why["score"]), (&json!("fail"), &Json::Null), "{why}");
+            let note = why["history"].as_array().unwrap().last().unwrap()["note"].to_string();
+            assert!(note.contains("may cost up to"), "the reason of the judge, not of the check: {note}");
+        }
+        let found = place.get("/api/v1/monitors/tone/projection?sample_rate=1.0").await;
+        assert_eq!(found["cost"], Json::Null, "nothing was judged: {found}");
+
+        place.applied("tone", &gated_monitor("budget: {monthly: 5, currency: GBP}")).await;
+        until(async || place.why("failed").await[0]["state"] == "scored").await;
+        let asked = json!({ "over_budget": true, "confirmed": true });
+        let begun = place.ask(Method::POST, RESCORES, &[], asked).await.json();
+        assert_eq!(begun["n_traces"], 2, "{begun}");
+        let states = place.settled("tone", 3).await;
+        assert_eq!(states.get("scored"), Some(&3), "{states:?}");
+        let found = place.get("/api/v1/monitors/tone/estimates").await;
+        let (score, passes) = (&whole(&found)["score"], &whole(&found)["pass_rate"]);
+        assert_eq!((&score["n"], &passes["n"]), (&json!(3), &json!(3)));
+        let strata = score["strata"].as_array().unwrap();
+        assert!(strata.iter().all(|stratum| stratum["n_unjudged"] == 0), "{score}");
+        // The newest verdict is that of the second attempt, as after a judge error.
+        for (trace, verdict) in [("plain", "fail"), ("failed", "fail"), ("xyz", "pass")] {
+            let why = place.why(trace).await[0].clone();
+            assert!(why["score"].is_number() && why["verdict"] == verdict, "{why}");
+            let grades = place.get(&format!("/api/v1/grades?candidate={trace}&criterion=good")).await;
+            let outcomes: Vec<&str> = grades["items"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|grade| grade["outcome"].as_str().unwrap())
+                .collect();
+            assert_eq!(outcomes, ["scored", "deferred"], "{grades}");
+        }
+    });
+}
+
+#[test]
+fn a_failed_gate_does_not_hide_that_the_judge_failed() {
+    let judge = judge(|_| Act::Say("I would rather not say.".to_owned()));
+    served_on_sqlite(&hurried(&judge), |place| async move {
+        place.workers(2);
+        let applied = place.applied("tone", &gated_monitor("")).await;
+        for at in 0..2 {
+            place.finish(&format!("t{at}"), &format!("Friday {at}"), json!({})).await;
+        }
+        assert_eq!(place.settled("tone", 2).await.get("judge_error"), Some(&2));
+        let why = place.why("t0").await[0].clone();
+        assert_eq!((&why["verdict"], &why["score"]), (&json!("fail"), &Json::Null), "{why}");
+        let note = why["history"].as_array().unwrap().last().unwrap()["note"].to_string();
+        assert!(note.contains("malformed"), "{note}");
+        let listed = place.get("/api/v1/monitors/tone/decisions").await["items"][0].clone();
+        assert_eq!(
+            (&listed["monitor_name"], &listed["rubric_version"]),
+            (&json!("tone"), &applied["monitor"]["version"]["rubric_version"])
+        );
+        let plan = place.ask(Method::POST, RESCORES, &[], json!({ "errors": true })).await.json();
+        assert_eq!(plan["n_traces"], 2, "{plan}");
+        // A second identical trace asks the judge as well: a verdict without an answer is not cached.
+        place.finish("again", "Friday 0", json!({})).await;
+        assert_eq!(place.settled("tone", 3).await.get("judge_error"), Some(&3));
     });
 }
 

@@ -84,6 +84,14 @@ fn an_alert_is_raised_once_for_each_cause_until_it_is_over() {
         assert!(store.raise_alert(support, &new, tell, at(8)).await.unwrap().is_some());
         let open = store.open_alert(support, AlertKind::ScoreDrop, "triage").await.unwrap().unwrap();
         assert_eq!(open.snoozed_until, None);
+        store.refresh_alert(support, open.id, "they fell further", &json!({ "n": 4 })).await.unwrap();
+        store.refresh_alert(support, id, "it is resolved", &json!({})).await.unwrap();
+        let refreshed = store.alert(support, open.id).await.unwrap();
+        assert_eq!(
+            (refreshed.message.as_str(), &refreshed.facts, refreshed.raised),
+            ("they fell further", &json!({ "n": 4 }), at(8))
+        );
+        assert_eq!(store.alert(support, id).await.unwrap().message, "scores of triage fell");
         assert_eq!(store.alerts(support, AlertSelection::All, None, 5).await.unwrap().items.len(), 3);
 
         // A snooze holds for the same cause while it lasts, and for no other.

@@ -9,7 +9,7 @@ use jurist_server::monitor::{
     NewComparison, NewRescore, RescorePlan, RescoreView, TrafficWindow,
 };
 use jurist_server::{App, Environment, ServerSettings, Work};
-use jurist_store::decisions::{DecisionFilter, DecisionState};
+use jurist_store::decisions::{DecisionFilter, DecisionState, MonitorDecision};
 use jurist_store::traces::TraceListFilter;
 use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
@@ -290,8 +290,11 @@ impl MonitorBackend {
                 let traces: Vec<String> =
                     page.items.iter().map(|decision| decision.trace.to_string()).collect();
                 let mut verdicts = monitor::load_newest_verdicts(&app.store, *project, &traces).await?;
-                let view = |decision| {
-                    let mut view = DecisionView::new(decision, None);
+                let versions = app.store.monitor_versions(*project, found.id).await?;
+                let view = |decision: &MonitorDecision| {
+                    let version = versions.iter().find(|version| version.id == decision.version);
+                    let mut view = DecisionView::new(decision, version);
+                    view.monitor_name = Some(found.name.clone());
                     view.set_verdict(verdicts.remove(&(view.trace.clone(), found.name.clone())));
                     view
                 };
