@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::Context;
-use jurist_core::annotate::TaskResults;
 use jurist_core::grade::{
     FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, RubricHash, Spend, Usd,
 };
 use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_core::task_results::TaskResults;
 use jurist_engine::call::{BudgetReservation, SharedBudget};
 use jurist_engine::judge::JudgeExchange;
 use jurist_engine::model::{BoxFuture, ModelError};

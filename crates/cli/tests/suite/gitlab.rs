@@ -130,7 +130,8 @@ fn the_job_for_gitlab_fails_on_a_regression_and_updates_one_note() {
             serde_json::from_slice(&fs::read(folder.join(".jurist-ci/quality.json")).unwrap()).unwrap();
         assert_eq!(quality[0]["location"]["path"], "evals/suite.yaml", "{quality}");
         let junit = fs::read_to_string(folder.join(".jurist-ci/junit.xml")).unwrap();
-        assert!(junit.contains("failures=\"1\""), "{junit}");
+        // The case, and the gate that fails for it.
+        assert!(junit.contains("failures=\"2\"") && junit.contains("gate: --"), "{junit}");
     }
 
     write_suite(folder, &[("one", "Paris again."), ("two", "Paris, surely.")]);

@@ -29,7 +29,7 @@ impl Folder {
     /// What a command writes as JSON, without the notes before and after it.
     fn json(&self, args: &[&str]) -> Json {
         let said = self.said(args);
-        let start = said.find('{').unwrap_or_else(|| panic!("no JSON: {said}"));
+        let start = said.find(['{', '[']).unwrap_or_else(|| panic!("no JSON: {said}"));
         serde_json::Deserializer::from_str(&said[start..]).into_iter().next().unwrap().unwrap()
     }
 
@@ -239,8 +239,7 @@ fn a_corrected_part_decides_its_total_and_reaches_every_figure() {
     assert_eq!((row(",spec,"), row(",spec#3,"), row(",refund.root.no,")), (2, 2, 2), "{exported}");
     assert_eq!(row(",refund.root.yes,"), 0, "nobody is asked there: {exported}");
     assert!(rows.iter().any(|row| row.contains(",spec,") && row.contains("0.6666")), "{exported}");
-    let aligned = folder.said(&["align", "--human", "people", "--judge", "latest", "--json"]);
-    let aligned: Json = serde_json::from_str(&aligned).unwrap();
+    let aligned = folder.json(&["align", "--human", "people", "--judge", "latest", "--json"]);
     let agreement = |criterion: &str| {
         let all = aligned.as_array().unwrap();
         let of = all.iter().find(|value| value["criterion"] == criterion);

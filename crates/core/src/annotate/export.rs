@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::build::is_one_scale;
-use super::results::numeric_ends;
 use super::{
     Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
-    Verified, plain_question_kind, reached_claims, running_score, settled_rating, weighted_score,
+    Verified, find_numeric_ends, plain_question_kind, reached_claims, running_score, settled_rating,
+    weighted_score,
 };
 use crate::grade::{EXCLUDED, LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, SCALES};
 use crate::quantity::Time;
@@ -143,7 +143,7 @@ fn list_rated_scales(kind: &SchemeKind) -> Vec<RatedScale> {
 
 /// The scale of a criterion in words that [`PlainQuestion`] and readers of tables know; `None` for numbers without ends.
 fn describe_criterion_scale(criterion: &Criterion) -> Option<String> {
-    if let Some((low, high)) = numeric_ends(criterion) {
+    if let Some((low, high)) = find_numeric_ends(&criterion.points) {
         return Some(format!("{} to {}", number_to_json(low), number_to_json(high)));
     }
     let has_points = !criterion.points.is_empty();

@@ -12,7 +12,6 @@ mod export;
 mod grades;
 mod item;
 mod known_answers;
-mod results;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -40,9 +39,6 @@ pub use grades::{
 };
 pub use item::{RowLayout, ShownField, build_item, collect_judge_context, item_of_trace, with_steps};
 pub use known_answers::find_impossible_answer;
-pub use results::{
-    QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, compute_task_results,
-};
 pub use settings::{AnnotationSettings, AssignmentOrder, BadSettings, ExcludedAnnotator};
 pub use verify::{claims, claims_from_grade};
 use verify::{reached_claims, settled_rating};
@@ -498,4 +494,16 @@ impl Criterion {
 /// The point of a scale that a value is.
 pub fn point_of<'a>(points: &'a [ScalePoint], value: &Value) -> Option<&'a ScalePoint> {
     points.iter().find(|point| point.value == *value)
+}
+
+/// The lowest and the highest number of a scale; `None` if its values are not numbers.
+pub(crate) fn find_numeric_ends(points: &[ScalePoint]) -> Option<(f64, f64)> {
+    let number = |point: &ScalePoint| match point.value {
+        Value::Number(number) => Some(number),
+        Value::Bool(_) | Value::Text(_) => None,
+    };
+    let numbers: Vec<f64> = points.iter().map(number).collect::<Option<_>>()?;
+    let low = numbers.iter().copied().reduce(f64::min)?;
+    let high = numbers.iter().copied().reduce(f64::max)?;
+    (low < high).then_some((low, high))
 }

@@ -85,38 +85,6 @@ pub(super) fn read_exported_fields(map: &Map<String, Json>, mut fields: Metadata
 #[cfg(test)]
 mod tests {
     use super::super::GradesFileLine;
-    use super::*;
-    use crate::report::GradeRow;
-
-    #[test]
-    fn rows_of_an_export_are_read_back() {
-        let outcomes = [
-            json!({ "kind": "scored", "value": 4.0, "unit": 0.75 }),
-            json!({ "kind": "scored", "value": true, "unit": 1.0 }),
-            json!({ "kind": "scored", "value": "chatty", "unit": 0.6 }),
-            json!({ "kind": "scored", "value": "4" }),
-            json!({ "kind": "not_applicable" }),
-            json!({ "kind": "abstained", "why": "not rated" }),
-            json!({ "kind": "failed", "failure": "timeout", "detail": "30 s" }),
-            json!({ "kind": "deferred", "why": "no_key" }),
-        ];
-        let fields: MetadataFields = [("agent", "desk"), ("annotation_task", "Replies")]
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), Json::from(value)))
-            .collect();
-        for outcome in outcomes {
-            let grade: Grade = serde_json::from_value(json!({
-                "candidate": "a", "criterion": "style", "outcome": outcome, "reason": "short",
-                "grader": { "kind": "judge", "name": "m", "configuration": "c1" },
-                "time": "2026-03-20T10:15:32Z",
-            }))
-            .unwrap();
-            let row = GradeRow { grade: &grade, of: None, fields: Some(&fields) };
-            let line = serde_json::to_string(&row).unwrap();
-            let read = GradesFileLine::with_fields(&line).unwrap();
-            assert_eq!(read, (GradesFileLine::Grades(vec![grade]), fields.clone()), "{line}");
-        }
-    }
 
     #[test]
     fn a_row_without_a_candidate_or_with_an_unknown_outcome_is_an_error() {

@@ -1,7 +1,7 @@
 //! What people said in an annotation task, as a picture.
 
-use crate::annotate::{QuestionKind, QuestionResult, TaskResults};
 use crate::chart::{Chart, MeasuredValue, Radar, RadarSeries};
+use crate::task_results::{QuestionKind, QuestionResult, TaskResults};
 
 /// Criteria around a circle, each on 0 to 1 of its scale; a shape for each group, or one for all.
 pub fn results_radar(results: &TaskResults, title: &str) -> Chart {

@@ -1,7 +1,8 @@
 use super::*;
 use crate::candidate::JudgeInput;
 use crate::grade::{
-    Counts, Evidence, FailedGate, Failure, Gate, Grade, GraderKind, Reason, Spend, Time, Usd, Verdict,
+    Counts, Evidence, FailedGate, Failure, Gate, Grade, GraderKind, GradesFileLine, MetadataFields, Reason,
+    Spend, Time, Usd, Verdict,
 };
 use crate::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
 use crate::run::{CaseResult, Packed, RunId, RunResults};
@@ -757,4 +758,34 @@ fn what_cost_the_most_points_comes_first_and_a_low_score_is_named() {
     let junit = render_report(ReportFormat::Junit, &run);
     let message = "message=\"score 0.695 is under the pass mark 0.700; cost: 0.30 — why\"";
     assert!(junit.contains(message), "{junit}");
+}
+
+#[test]
+fn rows_of_an_export_are_read_back() {
+    let outcomes = [
+        json!({ "kind": "scored", "value": 4.0, "unit": 0.75 }),
+        json!({ "kind": "scored", "value": true, "unit": 1.0 }),
+        json!({ "kind": "scored", "value": "chatty", "unit": 0.6 }),
+        json!({ "kind": "scored", "value": "4" }),
+        json!({ "kind": "not_applicable" }),
+        json!({ "kind": "abstained", "why": "not rated" }),
+        json!({ "kind": "failed", "failure": "timeout", "detail": "30 s" }),
+        json!({ "kind": "deferred", "why": "no_key" }),
+    ];
+    let fields: MetadataFields = [("agent", "desk"), ("annotation_task", "Replies")]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), Json::from(value)))
+        .collect();
+    for outcome in outcomes {
+        let grade: Grade = serde_json::from_value(json!({
+            "candidate": "a", "criterion": "style", "outcome": outcome, "reason": "short",
+            "grader": { "kind": "judge", "name": "m", "configuration": "c1" },
+            "time": "2026-03-20T10:15:32Z",
+        }))
+        .unwrap();
+        let row = GradeRow { grade: &grade, of: None, fields: Some(&fields) };
+        let line = serde_json::to_string(&row).unwrap();
+        let read = GradesFileLine::with_fields(&line).unwrap();
+        assert_eq!(read, (GradesFileLine::Grades(vec![grade]), fields.clone()), "{line}");
+    }
 }

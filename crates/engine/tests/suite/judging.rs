@@ -771,7 +771,7 @@ async fn a_reply_that_could_not_be_used_is_not_kept() {
 #[tokio::test]
 async fn after_a_joint_reply_without_an_answer_each_criterion_is_asked_alone() {
     let entry = |id: &str| json!({ "id": id, "reasoning": "r", "verdict": true });
-    let every_twice = json!({ "criteria": ["a", "b", "c", "a", "b", "c"].map(entry) });
+    let every_twice = json!({ "criteria": (["a", "b", "c", "a", "b", "c"].map(entry)) });
     for bad in ["I would rather not say.", r#"{"criteria": []}"#, every_twice.to_string().as_str()] {
         let folder = tempfile::tempdir().unwrap();
         let caller = || caller().with_cache(Cache::new(folder.path()), Caching::Use);
@@ -806,7 +806,7 @@ async fn a_stored_reply_without_an_answer_is_asked_for_anew() {
     let folder = tempfile::tempdir().unwrap();
     let cache = || Cache::new(folder.path());
     let entry = |id: &str| json!({ "id": id, "reasoning": "r", "verdict": true });
-    let good = json!({ "criteria": ["a", "b"].map(entry) }).to_string();
+    let good = json!({ "criteria": (["a", "b"].map(entry)) }).to_string();
     let first = good.clone();
     let server = Server::start(move |seen| say(if seen.nth == 0 { "{}" } else { &first })).await;
     let rubric = rubric(["a", "b"].map(|id| criterion(id, Scale::Binary)).to_vec());

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{
-    ExportedDecision, QuestionRating, Rating, Scheme, SchemeKind, SubmittedAnswer, TaskResults,
-    build_human_grades, build_person_grade, build_plain_grades, collect_question_ratings,
-    compute_task_results, list_question_points, plain_question_kind, rating_unit,
+    ExportedDecision, QuestionRating, Rating, Scheme, SchemeKind, build_human_grades, build_person_grade,
+    build_plain_grades, collect_question_ratings, list_question_points, plain_question_kind, rating_unit,
 };
 use jurist_core::grade::{Grade, MetadataFields, Outcome, Reason, Time, UngradedQuestion};
 use jurist_core::report::ANNOTATION_TASK;
 use jurist_core::rubric::RubricHash;
+use jurist_core::task_results::{SubmittedAnswer, TaskResults, compute_task_results};
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{ItemId, ProjectId, Store, StoreError, TraceId};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! What people said in a task: means with their intervals, and a radar by any field of the data.
 
 use axum::extract::State;
-use jurist_core::annotate::{QuestionKind, QuestionResult, ResultGroup, TaskResults};
 use jurist_core::report::results_radar;
+use jurist_core::task_results::{QuestionKind, QuestionResult, ResultGroup, TaskResults};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use anyhow::Context;
-use jurist_core::annotate::{QuestionKind, QuestionResult, TaskResults};
 use jurist_core::quantity::plural;
 use jurist_core::report::results_radar;
+use jurist_core::task_results::{QuestionKind, QuestionResult, TaskResults};
 
 use crate::database::DatabaseArgs;
 use crate::grades::AnalysisOutputArgs;

@@ -147,7 +147,7 @@ impl<'a> ComparedTrials<'a> {
         self.results[0]
     }
 
-    fn decided(&self) -> impl Iterator<Item = &'a CaseResult> {
+    fn list_decided_trials(&self) -> impl Iterator<Item = &'a CaseResult> {
         let is_decided =
             |result: &&CaseResult| matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
         self.results.iter().copied().filter(is_decided)
@@ -155,13 +155,15 @@ impl<'a> ComparedTrials<'a> {
 
     /// Of the trials with a verdict, the share that passes.
     fn pass_share(&self) -> Option<f64> {
-        let n_passed = self.decided().filter(|result| result.verdict.status == VerdictStatus::Pass).count();
-        let n_decided = self.decided().count();
+        let n_passed =
+            self.list_decided_trials().filter(|result| result.verdict.status == VerdictStatus::Pass).count();
+        let n_decided = self.list_decided_trials().count();
         (0 < n_decided).then(|| n_passed as f64 / n_decided as f64)
     }
 
     fn mean_score(&self) -> Option<f64> {
-        let mut scores: Vec<f64> = self.decided().filter_map(|result| result.verdict.score).collect();
+        let mut scores: Vec<f64> =
+            self.list_decided_trials().filter_map(|result| result.verdict.score).collect();
         if scores.is_empty() {
             scores = self.results.iter().filter_map(|result| result.verdict.score).collect();
         }
@@ -170,9 +172,9 @@ impl<'a> ComparedTrials<'a> {
 
     /// The verdict of all trials that have one; `None` where they differ.
     fn common_status(&self) -> Option<VerdictStatus> {
-        let Some(first) = self.decided().next() else { return Some(self.first().verdict.status) };
+        let Some(first) = self.list_decided_trials().next() else { return Some(self.first().verdict.status) };
         let status = first.verdict.status;
-        self.decided().all(|result| result.verdict.status == status).then_some(status)
+        self.list_decided_trials().all(|result| result.verdict.status == status).then_some(status)
     }
 }
 
@@ -203,7 +205,8 @@ impl<'a> CasePair<'a> {
 
     /// Both runs passed or failed it.
     fn is_decided(&self) -> bool {
-        self.before.decided().next().is_some() && self.after.decided().next().is_some()
+        self.before.list_decided_trials().next().is_some()
+            && self.after.list_decided_trials().next().is_some()
     }
 
     fn status_change(&self) -> Option<StatusChange> {

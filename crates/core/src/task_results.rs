@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{
-    Answer, Criterion, Draft, Rating, ScalePoint, Scheme, SchemeKind, Value, collect_question_ratings,
+use crate::annotate::{
+    Answer, Draft, Rating, ScalePoint, Scheme, SchemeKind, collect_question_ratings, find_numeric_ends,
     rating_unit, running_score, weighted_score,
 };
 use crate::grade::{MetadataFields, part_of};
+use crate::rubric::Value;
 use crate::stats::summaries::{ScoreEntry, ScoreField, ScoreTable};
 
 /// What one person submitted about one item.
@@ -220,7 +221,7 @@ fn gather_scores(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulator
     for scheme in answer.schemes {
         let (name, kind, scale, score) = match (&scheme.kind, answer.draft.get(&scheme.name)) {
             (SchemeKind::Rubric { criteria, .. }, Some(Answer::Rubric { criteria: rated, .. })) => {
-                let scale = criteria.first().and_then(numeric_ends);
+                let scale = criteria.first().and_then(|criterion| find_numeric_ends(&criterion.points));
                 ("weighted_score", QuestionKind::WeightedScore, scale, weighted_score(criteria, rated))
             }
             (kind @ SchemeKind::Trajectory { initial, .. }, Some(Answer::Trajectory { steps })) => {
@@ -279,22 +280,7 @@ fn scale_of(kind: Option<&SchemeKind>, points: &[ScalePoint]) -> Option<(f64, f6
         return Some((1.0, f64::from(*size)));
     }
     let is_worth = !points.is_empty() && points.iter().all(|point| point.unit.is_some());
-    ends(points).or_else(|| is_worth.then_some((0.0, 1.0)))
-}
-
-pub(super) fn numeric_ends(criterion: &Criterion) -> Option<(f64, f64)> {
-    ends(&criterion.points)
-}
-
-fn ends(points: &[ScalePoint]) -> Option<(f64, f64)> {
-    let number = |point: &ScalePoint| match point.value {
-        Value::Number(number) => Some(number),
-        Value::Bool(_) | Value::Text(_) => None,
-    };
-    let numbers: Vec<f64> = points.iter().map(number).collect::<Option<_>>()?;
-    let low = numbers.iter().copied().reduce(f64::min)?;
-    let high = numbers.iter().copied().reduce(f64::max)?;
-    (low < high).then_some((low, high))
+    find_numeric_ends(points).or_else(|| is_worth.then_some((0.0, 1.0)))
 }
 
 /// Where an answer lies on its scale, from 0 to 1.
@@ -313,6 +299,7 @@ fn answer_position(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::annotate::Criterion;
     use crate::annotate::Rated;
 
     #[test]
