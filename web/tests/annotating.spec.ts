@@ -314,6 +314,11 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await page.getByRole("button", { name: "Join" }).click();
   await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
   await made(page, place);
+  await page.getByRole("button", { name: "Edit settings" }).click();
+  await page.getByLabel("Open to crowd platforms").selectOption("yes");
+  await page.getByRole("dialog").getByRole("button", { name: "Save settings" }).click();
+  const crowdSetting = page.locator("dl > div").filter({ hasText: "Open to crowd platforms" });
+  await expect(crowdSetting.locator("dd")).toHaveText("yes");
   await page.getByRole("button", { name: "Create link" }).click();
   await expect(page.locator("[data-secret]")).toHaveCount(2);
   const links = await page.locator("[data-secret]").allTextContents();

@@ -11,7 +11,7 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   await page.goto(`${place.url}/p/default/traces/desk-4`);
   const why = page.getByRole("region", { name: "Decisions of monitors" });
   await expect(why.getByText("judge error").first()).toBeVisible();
-  await expect(why).toContainText("malformed: the reply holds no complete JSON object");
+  await expect(why).toContainText("malformed: the reply has no score");
   await expect(why).toContainText("Sampling probability 100 % (neither failed nor expensive)");
   const way = why.getByRole("list", { name: "Decision of desk" }).getByRole("listitem");
   await expect(way).toHaveText([
