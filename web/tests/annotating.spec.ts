@@ -64,6 +64,11 @@ test("an annotator jumps to any of their items and reads the guidelines", async 
   await page.getByRole("button", { name: "Start" }).click();
   await expect(page.getByRole("button", { name: "Your items" })).toHaveCount(0);
   await rateAll(page, "4");
+  // While the next item loads, the controls of the last one do not respond: the form they belong to is replaced.
+  await page.route("**/api/v1/assignments/*", async (route) => {
+    await new Promise((go) => setTimeout(go, 1500));
+    await route.continue();
+  });
   await rateAll(page, "3");
   await page.getByRole("button", { name: "Your items" }).click();
   await expect(page.getByRole("menuitemradio")).toHaveText([

@@ -137,7 +137,7 @@ function placeOf({ state, progress: { done, left } }: Work): string {
   return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
-/** `isLeft` while the next item loads and buttons still belong to this one. */
+/** `isLeft` while the next item loads: this form is replaced then, and with it what would be opened in it. */
 function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
   const project = useProject();
   const navigate = useNavigate();
@@ -187,7 +187,7 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
   const { back_navigation } = work.settings;
   const fault = submitting.error ?? skipping.error;
   return (
-    <div className={styles.work}>
+    <div className={styles.work} inert={isLeft}>
       {kept.saved.kind === "twofold" && (
         <VersionConflict work={work} kept={kept} theirs={kept.saved.theirs.draft} />
       )}
