@@ -28,9 +28,9 @@ impl VersionNames {
         self.by_id.get(id).map_or(id, String::as_str)
     }
 
-    /// The name of the version with this hash, or the beginning of the hash if the version is not known.
-    pub fn name_of_hash<'a>(&'a self, hash: &'a RubricHash) -> &'a str {
-        self.by_id.get(hash.as_str()).map_or(hash.short(), String::as_str)
+    /// The name of the version with this hash, if the version is known.
+    pub fn name_of_hash(&self, hash: &RubricHash) -> Option<&str> {
+        self.by_id.get(hash.as_str()).map(String::as_str)
     }
 
     pub fn contains(&self, id: &str) -> bool {
@@ -38,7 +38,7 @@ impl VersionNames {
     }
 }
 
-/// Names of versions by their hashes, as far as the database of the project has them. Without a database, or with one
+/// Names of versions by their hashes, if the database of the project has all of them. Without a database, or with one
 /// that cannot be read, no version has a name.
 pub fn find_version_names(hashes: &BTreeSet<&RubricHash>, place: &DatabaseArgs) -> VersionNames {
     wait_for(load_version_names(hashes, place)).unwrap_or_default()
@@ -63,7 +63,7 @@ async fn load_version_names(
     }
     store.close().await;
     // Versions of two rubrics can have the same name.
-    let n_names = hashes.iter().map(|hash| names.name_of_hash(hash)).collect::<BTreeSet<_>>().len();
+    let n_names = hashes.iter().filter_map(|hash| names.name_of_hash(hash)).collect::<BTreeSet<_>>().len();
     Ok(if n_names == hashes.len() { names } else { VersionNames::default() })
 }
 

@@ -213,7 +213,7 @@ pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// More than anybody reads are counted, not kept: a broken file of megabytes must not fill the memory.
-const MAX_KEPT: usize = 50_000;
+const MAX_KEPT: usize = 10_000;
 
 /// Everything found while reading, in the order it was found.
 #[derive(Debug, Clone, Default)]

@@ -75,7 +75,7 @@ impl BoundService {
         S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
-        let unknown = || async { ApiError::Unknown("there is nothing here".to_owned()) };
+        let unknown = || async { ApiError::Unknown("no endpoint at this address".to_owned()) };
         let router = Router::new()
             .route_service(path, service)
             .fallback(unknown)

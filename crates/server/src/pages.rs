@@ -62,7 +62,7 @@ pub async fn serve_page(request: Request) -> Result<Response, ApiError> {
     let path = request.uri().path().trim_start_matches('/');
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_other = ["api", "v1"].contains(&path.split('/').next().unwrap_or_default());
-    let unknown = || ApiError::Unknown("there is nothing here".to_owned());
+    let unknown = || ApiError::Unknown("no endpoint at this address; /docs/api.html lists them".to_owned());
     if !is_read || is_other {
         return Err(unknown());
     }

@@ -109,6 +109,14 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
             versions.len()
         )?;
     }
+    let version_label = |version: &RubricHash| match version_names.name_of_hash(version) {
+        Some(name) => format!("rubric {name}"),
+        None => {
+            let before = parts.iter().take_while(|part| part.version != Some(version));
+            let before: BTreeSet<&RubricHash> = before.filter_map(|part| part.version).collect();
+            format!("rubric version {}", before.len() + 1)
+        }
+    };
     for part in &parts {
         let mut one =
             group_ratings_by_criterion(&part.grades, args.level.map(Into::into), args.scale, &declared)?;
@@ -140,9 +148,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                         judge: found.judge.clone(),
                         agreement: AgreementByItem {
                             judge: match version {
-                                Some(version) => {
-                                    format!("{}, rubric {}", found.judge, version_names.name_of_hash(version))
-                                }
+                                Some(version) => format!("{}, {}", found.judge, version_label(version)),
                                 None => found.judge.clone(),
                             },
                             items: found.by_item.clone(),
@@ -154,8 +160,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     }
                     if !args.told.json {
                         if let Some(it) = version {
-                            let name = version_names.name_of_hash(it);
-                            write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(name))?;
+                            write!(out, "\x1b[2m{}\x1b[0m  ", printable_line(&version_label(it)))?;
                         }
                         let shown = ShownAlignment { rated: &rated, found: &found, unanswered: &unanswered };
                         args.show_alignment(out, &shown, &part.grades, &texts)?;

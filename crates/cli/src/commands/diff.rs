@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jurist_core::rubric::diff_rubrics;
 
 use crate::database::DatabaseArgs;
 use crate::outcome::CommandOutcome;
+use crate::reporting::printable_line;
 use crate::suite_loading::{LoadingArgs, choose_file_rubric};
 use crate::version_names::find_version_names;
 
@@ -42,7 +43,11 @@ pub fn run_diff_command(args: &DiffArgs) -> anyhow::Result<CommandOutcome> {
     if !changes.is_empty() {
         let (old, new) = (old.version(), new.version());
         let names = find_version_names(&BTreeSet::from([old, new]), &DatabaseArgs::default());
-        writeln!(out, "{} → {}", names.name_of_hash(old), names.name_of_hash(new))?;
+        let shown = |version, path: &Path| match names.name_of_hash(version) {
+            Some(name) => printable_line(name),
+            None => printable_line(&path.display().to_string()),
+        };
+        writeln!(out, "{} → {}", shown(old, &args.old), shown(new, &args.new))?;
     }
     for change in changes {
         writeln!(out, "  {change}")?;

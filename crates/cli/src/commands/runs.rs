@@ -177,7 +177,7 @@ async fn list_stored_runs(runs: &StoredRuns, args: &RunListArgs) -> anyhow::Resu
             out,
             "{}  {}  {:>4} passed {:>4} failed {:>3} {:<6} {:>3} deferred  {suite}{origin}{open}",
             run.id,
-            run.started,
+            format_minute(run.started),
             run.n_pass,
             run.n_fail,
             run.n_error,
@@ -186,6 +186,15 @@ async fn list_stored_runs(runs: &StoredRuns, args: &RunListArgs) -> anyhow::Resu
         )?;
     }
     Ok(())
+}
+
+/// A time for a table, such as `2026-11-19 14:14 UTC`; `--format ndjson` has all digits.
+fn format_minute(time: Time) -> String {
+    let text = time.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => text,
+    }
 }
 
 pub fn run_runs_command(args: &RunsArgs) -> anyhow::Result<CommandOutcome> {

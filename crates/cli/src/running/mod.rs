@@ -439,8 +439,8 @@ impl RunExecutionArgs {
         }
         // Logs of CI have reports instead.
         if columns.is_some() && told.address.is_none() {
-            let id = &run.id;
-            writeln!(out, "\x1b[2mdetails: jurist runs show {id} --case NAME\x1b[0m")?;
+            let (id, name) = (&run.id, quote_case_to_look_at(run));
+            writeln!(out, "\x1b[2mdetails: jurist runs show {id} --case {name} --prompts\x1b[0m")?;
             writeln!(out, "\x1b[2mreport:  jurist report {id} --reporter html=report.html\x1b[0m")?;
         }
         if let Some(stopped) = told.stopped {
@@ -453,6 +453,15 @@ impl RunExecutionArgs {
             writeln!(out, "stopped by {why} after {n_done} of {n_units}; continue with --resume {}", run.id)?;
         }
         Ok(())
+    }
+}
+
+/// The first case that did not pass, as a word for the shell; `NAME` if there is none or it has no printable name.
+fn quote_case_to_look_at(run: &Run) -> String {
+    let first = run.results.iter().find(|result| result.verdict.status != VerdictStatus::Pass);
+    match first.map(|result| result.case).filter(|name| *name == printable_line(name)) {
+        Some(name) => format!("'{}'", name.replace('\'', "'\\''")),
+        None => "NAME".to_owned(),
     }
 }
 

@@ -654,7 +654,16 @@ fn the_command_reference_is_up_to_date() {
     let groups = main.lines().skip_while(|line| *line != "Evaluate:").take_while(|line| *line != "Options:");
     let commands = groups.filter_map(|line| line.strip_prefix("  ")).filter(|text| !text.starts_with(' '));
     for command in commands.filter_map(|command| command.split_whitespace().next()) {
-        page += &format!("\n## jurist {command}\n\n```text\n{}```\n", help(&[command]));
+        let text = help(&[command]);
+        page += &format!("\n## jurist {command}\n\n```text\n{text}```\n");
+        let nested = text.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let nested = nested.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+        let names =
+            nested.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split_whitespace().next());
+        for name in names {
+            let text = help(&[command, name]);
+            page += &format!("\n### jurist {command} {name}\n\n```text\n{text}```\n");
+        }
     }
     check_generated(&root().join("docs/cli.md"), &page);
 }

@@ -165,16 +165,16 @@ impl HtmlPageContext<'_> {
     }
 
     fn rubric_rows(&self) -> Vec<Json> {
-        let row = |(version, _): (&crate::grade::RubricHash, &Json)| {
+        let row = |(at, (version, _)): (usize, (&crate::grade::RubricHash, &Json))| {
             let rubric = self.rubrics.get(version);
             json!({
-                "version": version.as_str(), "short": version.short(),
+                "number": at + 1, "version": version.as_str(),
                 "description": rubric.and_then(|rubric| rubric.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
                 "mark": self.run.shown_pass_mark(version),
                 "n": self.run.results.iter().filter(|result| result.rubric == *version).count(),
             })
         };
-        self.run.rubrics.iter().take(50).map(row).collect()
+        self.run.rubrics.iter().enumerate().take(50).map(row).collect()
     }
 
     fn case(&self, at: usize, open: bool) -> Json {
@@ -199,7 +199,8 @@ impl HtmlPageContext<'_> {
             "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": outcome_text::format_known_cost(result.spend),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache && result.spend.cost != Some(Usd::default()), "took": agent_took(result),
-            "rubric": result.rubric.short(),
+            "rubric": self.run.rubrics.keys().position(|version| *version == result.rubric).map(|at| at + 1),
+            "version": result.rubric.as_str(),
             "path": path::draw(rubric, &verdict.path, result.material.row.as_ref()),
             "rows": self.rows(result, &quotes), "task": task, "parts": parts,
         })
