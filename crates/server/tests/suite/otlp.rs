@@ -330,12 +330,23 @@ fn secret_attributes_are_not_kept() {
 }
 
 #[test]
+fn ten_thousand_spans_are_one_trace() {
+    check_large_trace(10_000);
+}
+
+/// The limit of a trace.
+#[test]
+#[ignore = "takes a minute; a part of `make test-long`"]
 fn fifty_thousand_spans_are_one_trace() {
+    check_large_trace(50_000);
+}
+
+fn check_large_trace(n_spans: u64) {
     // The root ends the trace: between two requests it is not put together.
     let idle = std::time::Duration::from_secs(60);
     served(&ServerSettings { max_body: 256 << 20, idle, ..hasty() }, |place| async move {
-        // On the second database a tenth shows that it does the same.
-        let n: u64 = if place.scene.url.starts_with("postgres") { 5_000 } else { 50_000 };
+        // On the second database a part shows that it does the same.
+        let n = if place.scene.url.starts_with("postgres") { 5_000 } else { n_spans };
         let spans: Vec<Json> = (2..n + 1)
             .map(|n| {
                 if n % 100 == 0 {
