@@ -9,6 +9,7 @@ import unittest
 import api_page
 import check_book
 import check_prose
+import environment_variables
 import inline_commands
 
 
@@ -23,6 +24,26 @@ class Outputs(unittest.TestCase):
         self.assertFalse(check_book.matches("first\n…\nlast\n", "first\na\n"))
         self.assertFalse(check_book.matches("", "an error\n"))
         self.assertFalse(check_book.matches("run_…  1 passed\n", "run_1\n1 passed\n"))
+
+
+class Variables(unittest.TestCase):
+    def test_names_are_found_in_each_language(self):
+        rust = 'load::variable("XDG_STATE_HOME"); process.env("PYTHONUTF8", "1"); let text = "OK"; keys: &["CO_API_KEY"]'
+        self.assertEqual(environment_variables.find_variables(rust), {"XDG_STATE_HOME", "PYTHONUTF8", "CO_API_KEY"})
+        self.assertEqual(environment_variables.find_variables("os.environ.get('HOME')"), {"HOME"})
+        self.assertEqual(environment_variables.find_variables("process.env.JURIST_BINARY"), {"JURIST_BINARY"})
+
+    def test_a_variable_that_the_page_lacks_is_named_and_those_of_tests_are_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            source = root / "crates/cli/src/a.rs"
+            source.parent.mkdir(parents=True)
+            tests = '#[cfg(test)]\nmod tests {\n    variable("OF_TESTS");\n}\n'
+            source.write_text(f'// "IN_COMMENT"\nvariable("NEW_ONE");\nvariable("OLD_ONE");\n{tests}')
+            (root / "docs").mkdir()
+            (root / "docs/settings.md").write_text("`OLD_ONE`\n")
+            faults = [fault for fault in environment_variables.find_faults(root) if "any more" not in fault]
+        self.assertEqual(faults, ["crates/cli/src/a.rs: the variable NEW_ONE is not in docs/settings.md"])
 
 
 class Pages(unittest.TestCase):

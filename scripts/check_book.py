@@ -12,6 +12,7 @@ A page is tried from top to bottom in an empty folder of its own (with a copy of
 - A page that uses a program which this machine lacks (jq, curl, node) is not tried, and that is counted.
 - `jurist …` in backticks, and commands that are not run, must have the subcommands and flags of the program.
 - `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
+- docs/settings.md must have every environment variable that the sources read or set.
 
 A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
 
@@ -33,6 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import api_page
+import environment_variables
 import inline_commands
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -400,7 +402,9 @@ def main():
         for fault in result.faults:
             print(fault, file=sys.stderr)
     faults = check_inline_commands(pages, program)
-    faults += [] if arguments.pages else [*check_api_pages(is_blessing), *check_api_examples(program), *check_links()]
+    if not arguments.pages:
+        faults += [*check_api_pages(is_blessing), *check_api_examples(program), *check_links()]
+        faults += environment_variables.find_faults(ROOT)
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)

@@ -25,8 +25,8 @@ Examples:
   jurist export people --task 'Coding agents' --out ratings.csv
   jurist export --store postgres://jurist@db/jurist --out grades.parquet
 
-FILE is read as by `jurist agree`. The columns are fixed and documented in
-docs/statistics.md; unknown values are empty.")]
+FILE is read as by `jurist agree`. The columns are fixed; unknown values
+are empty.")]
 pub struct ExportArgs {
     /// Runs, grades, annotation exports or tables [default: the grades of traces in the database]
     #[arg(value_name = "FILE")]

@@ -32,8 +32,8 @@ Examples:
 
 OpenTelemetry exporters send to http://127.0.0.1:8000/v1/traces.
 The default monthly cap of a project is £50; `jurist spend cap` changes it.
-Webhooks need JURIST_SECRET; e-mail needs `mail` in .jurist/config.yaml
-(docs/money.md).")]
+Webhooks need JURIST_SECRET; e-mail needs `mail` in .jurist/config.yaml:
+see `jurist docs money`.")]
 pub struct ServeArgs {
     #[command(flatten)]
     place: DatabaseArgs,

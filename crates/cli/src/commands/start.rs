@@ -34,7 +34,7 @@ CONFIG is a Potato file, or a native file with `annotation`. After a restart,
 annotation continues: new rows of the data are added, and people who have begun
 finish with the questions they began with.
 Annotations are written to the output folder at once, one .jsonl file per
-person. `jurist agree` and `jurist stats` read them. See docs/annotate.md.")]
+person. `jurist agree` and `jurist stats` read them.")]
 pub struct StartArgs {
     /// Annotation file
     #[arg(value_name = "CONFIG")]

@@ -30,7 +30,7 @@ A record is a JSON object with `output` (also: response, answer, actual_output,
 …), optionally `reference` (also: expected, target, ideal, ground_truth, …) and
 `id`. Judges also see `input` (also: inputs, question, user_input, …), `context`
 and `diff`. Records of ragas, DeepEval, Inspect, OpenAI evals, LangSmith and
-Braintrust are read as they are; docs/checks.md lists all field names.
+Braintrust are read as they are; `jurist docs checks` lists all field names.
 A record may name its own check or recipe in `evaluator` and `params`.
 A recipe needs --judge. Records are streamed: memory use does not grow with the
 file, all cores are used, and results keep the order.
