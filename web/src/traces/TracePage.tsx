@@ -10,9 +10,10 @@ import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "../grades/queri
 import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
+import { VersionScore } from "../rubrics/VersionScore";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { count, duration, moment, plural, score } from "../ui/format";
+import { count, duration, moment, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { Breadcrumbs } from "../ui/PageHead";
@@ -169,7 +170,8 @@ function TraceHead({ head }: { head: Head }) {
           <div key={it.id}>
             <dt>verdict</dt>
             <dd>
-              <StatusBadge status={it.status as Status} /> {score(it.score)}
+              <StatusBadge status={it.status as Status} />{" "}
+              <VersionScore version={it.rubric_version} score={it.score} />
             </dd>
           </div>
         ))}

@@ -2,12 +2,14 @@
 import type { Explanation } from "./Term";
 
 export const SCORE: Explanation = {
-  about: "Weighted mean of the criteria of one trace or case, from 0 (worst) to 1 (best).",
+  about:
+    "Weighted mean of the criteria of one trace or case; on the scale of the rubric, where it has one, and from 0 (worst) to 1 (best).",
   entry: "score",
 };
 
 export const TRACE_SCORE: Explanation = {
-  about: "Verdict and score of each rubric by which the trace was graded, from 0 (worst) to 1 (best).",
+  about:
+    "Verdict and score of each rubric by which the trace was graded; on the scale of the rubric, where it has one, and from 0 (worst) to 1 (best).",
   entry: "score",
 };
 
