@@ -13,7 +13,7 @@ import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { CodeText } from "../ui/CodeText";
-import { TRACE_SCORE } from "../ui/explanations";
+import { TRACE_DURATION, TRACE_SCORE } from "../ui/explanations";
 import { count, duration } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
@@ -208,7 +208,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     {
       name: "took",
-      ...sortedBy("Duration", "duration", { about: "Time from the first to the last step of the trace." }),
+      ...sortedBy("Duration", "duration", TRACE_DURATION),
       align: "end",
       cell: (it) => <span className={styles.short}>{duration(it.duration_ms)}</span>,
       wide: true,

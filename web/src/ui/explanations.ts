@@ -13,6 +13,8 @@ export const TRACE_SCORE: Explanation = {
   entry: "score",
 };
 
+export const TRACE_DURATION: Explanation = { about: "Time from the first to the last step of the trace." };
+
 export const VERDICT: Explanation = {
   about:
     "Result of one trace or case: pass, fail, error (it could not be graded) or deferred (not graded yet).",
@@ -54,6 +56,11 @@ export const SPENT: Explanation = {
 export const N_CALLS: Explanation = {
   about: "Number of calls to models that were paid for. Each retry counts as a call.",
   book: "money.html#the-cap",
+};
+
+export const N_ANSWERS: Explanation = {
+  about: "Submitted answers of all annotators, out of the answers that the task needs.",
+  book: "annotate.html#assignment",
 };
 
 export const SPLIT: Explanation = {
