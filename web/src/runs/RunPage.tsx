@@ -183,7 +183,10 @@ const ENTRIES = { pass: "verdict", score: "score", fail: "verdict", error: "grad
 const scaleOf = (run: RunInFull): ScaleEnds | undefined =>
   sharedScaleOf(Object.values(run.rubrics as Record<string, Canonical>));
 
-function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
+type RunFiguresProps = { run: RunInFull; followed: RunProgress; total: number };
+
+/** Pass rate, mean score and counts of a run, also while it is in progress. */
+export function RunFigures({ run, followed, total }: RunFiguresProps) {
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
   const isOver = followed.ended || run.ended;
   const graded = n.pass + n.fail;
