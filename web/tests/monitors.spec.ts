@@ -190,14 +190,14 @@ test("the dial says what another share would cost and tell, and turns; anchors l
   const dial = page.getByLabel("Sample rate of finished traces");
   await expect(dial).toHaveValue("50");
   const table = page.getByRole("table", { name: "Projection for the sample rate" });
-  await expect(table.getByRole("columnheader")).toHaveText(["Projection", "Now, at 50 %", "At 50 %"]);
+  await expect(table.getByRole("columnheader")).toHaveText(["Projection", /^Now, at 50 %/, /^At 50 %/]);
   expect(await faultsOf(page)).toEqual([]);
   await dial.focus();
   for (let n = 0; n < 25; n += 1) await page.keyboard.press("ArrowLeft");
   await expect(page).toHaveURL(/view=dial.*rate=0\.25/);
   const told = await ask(place, "GET", "/monitors/desk/projection?sample_rate=0.25");
   const said = (row: string) => table.getByRole("row", { name: new RegExp(`^${row}`) });
-  await expect(table.getByRole("columnheader")).toHaveText(["Projection", "Now, at 50 %", "At 25 %"]);
+  await expect(table.getByRole("columnheader")).toHaveText(["Projection", /^Now, at 50 %/, /^At 25 %/]);
   await expect(said("Judged per month").getByRole("cell")).toHaveText([
     Math.round(told.now.judged_a_month).toLocaleString("en-US"),
     Math.round(told.judged_a_month).toLocaleString("en-US"),
