@@ -104,6 +104,11 @@ class Prose(unittest.TestCase):
         lines = [fault.split(":")[1] for fault in check_prose.find_faults("Page.tsx", source, self.rules)]
         self.assertEqual(lines, ["3", "5"])
 
+    def test_one_word_of_a_page_is_prose_where_it_is_shown(self):
+        source = 'const tab = { name: "whoever", label: "Whoever" };\nuse("whoever");\n<h2>Whoever</h2>\n<p>{n} whoever</p>\n'
+        lines = [fault.split(":")[1] for fault in check_prose.find_faults("Page.tsx", source, self.rules)]
+        self.assertEqual(lines, ["1", "3", "4"])
+
     def test_short_sentences_are_easier(self):
         easy = check_prose.measure("The cat sat. The dog ran.")
         hard = check_prose.measure("Notwithstanding considerations regarding interoperability, organisations characteristically hesitate.")

@@ -117,14 +117,23 @@ def read_python_strings(text):
     return re.sub(r"`[^`\n]*`", "CODE", "\n".join(lines))
 
 
+# Attributes and properties whose literals are shown: one word is a text in them, and elsewhere the name of a thing.
+SHOWN = r"\b(?:label|title|head|caption|button|hint|placeholder|does|doing|aria-label)"
+PAGE_TEXT = re.compile(
+    rf"""(?P<shown>{SHOWN}(?:=|:\s))?(?:"(?P<literal>[^"\n]*)"|`(?P<template>[^`]*)`)"""
+    r"""|(?:(?<!=)>|\})(?P<element>[^<>{}=;]*)(?=[<{])"""
+)
+
+
 def read_page_texts(text):
-    """Texts of a page in TypeScript: literals of more than one word, and text between tags, each on its line."""
+    """Texts of a page in TypeScript, each on its line: literals of several words, shown words, and text between tags."""
     text = re.sub(r"/\*.*?\*/", blank, text, flags=re.DOTALL)
     text = re.sub(r"(?<!:)//.*", "", text)
     pieces = []
-    for found in re.finditer(r'"([^"\n]*)"|`([^`]*)`|(?<!=)>([^<>{}=;]*)(?=[<{])', text):
-        shown = found[1] or found[2] or found[3] or ""
-        pieces.append((found.start(), shown if " " in shown.strip() else ""))
+    for found in PAGE_TEXT.finditer(text):
+        piece = found["literal"] or found["template"] or found["element"] or ""
+        is_shown = found["shown"] or found["element"] or " " in piece.strip()
+        pieces.append((found.start(), piece if is_shown else ""))
     return re.sub(r"\$\{[^}]*\}", "CODE", place_on_lines(text, pieces))
 
 

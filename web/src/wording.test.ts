@@ -18,11 +18,16 @@ const REFUSED: WordRule[] = [
   [/\btake (it|them|out|away|back)\b/i, "remove, archive, discard"],
   [/\bnobody is\b/i, "there is no"],
   [/\bgoes on\b/i, "continues, is in progress"],
-  [/\bfour times in five\b/i, "80 % interval"],
+  [/^one by one$/i, "annotators"],
+  [/^that is$/i, "result"],
 ];
 
 /** Phrases in which a refused word is right. */
 const ALLOWED = ["it is judged again"];
+
+/** Attributes and properties whose strings are shown: one word is a text in them, and elsewhere the name of a thing. */
+const SHOWN =
+  /\b(?:label|title|head|caption|button|hint|placeholder|does|doing|aria-label)(?:=|: )"([^"\n ]+)"/g;
 
 /** Strings and texts of elements, without comments, imports and class names. */
 function textsOf(source: string): string[] {
@@ -31,8 +36,9 @@ function textsOf(source: string): string[] {
     .replace(/^\s*\/\/.*$/gm, "")
     .replace(/^import[\s\S]*?;$/gm, "");
   const strings = [...code.matchAll(/"([^"\n]* [^"\n]*)"|`([^`]* [^`]*)`/g)].map((it) => it[1] ?? it[2]);
-  const elements = [...code.matchAll(/>([^<>{}]+)</g)].map((it) => it[1]);
-  return [...strings, ...elements].map((text) => (text ?? "").replace(/\s+/g, " ").trim());
+  const words = [...code.matchAll(SHOWN)].map((it) => it[1]);
+  const elements = [...code.matchAll(/(?:(?<!=)>|\})([^<>{}=;]+)(?=[<{])/g)].map((it) => it[1]);
+  return [...strings, ...words, ...elements].map((text) => (text ?? "").replace(/\s+/g, " ").trim());
 }
 
 /** A text without allowed phrases, commands and values, which scripts/check_prose.py leaves out as well. */
@@ -59,4 +65,7 @@ test("texts of the pages use the words of the field", () => {
     "told by chance",
     "Whoever asks",
   ]);
+  const words = textsOf('const tab = { name: "dial", label: "Dial" };\n<h2>Dial</h2>; <p>{n} broke</p>;');
+  expect(words.filter((text) => /dial/i.test(text))).toEqual(["Dial", "Dial"]);
+  expect(words).toContain("broke");
 });

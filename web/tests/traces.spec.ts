@@ -15,7 +15,10 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   await expect(row("desk-4")).toContainText("judge error");
   await expect(row("desk-4")).toContainText("malformed");
   const { items } = await ask(place, "GET", "/verdicts?candidate=desk-2");
-  for (const it of items) await expect(row("desk-2")).toContainText(`${it.status} ${it.score.toFixed(2)}`);
+  for (const { status, score } of items)
+    await expect(row("desk-2")).toContainText(
+      `${status} ${(1 + 4 * score).toFixed(2)} on 1–5 ${score.toFixed(2)}`,
+    );
   expect(await faultsOf(page)).toEqual([]);
   // Those without a score stand with their monitors, by their reason.
   await page.getByText("Why traces have no score").getByRole("link", { name: "two judges" }).press("Enter");

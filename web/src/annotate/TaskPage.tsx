@@ -6,10 +6,11 @@ import { OneTimeSecret } from "../settings/SettingsLayout";
 import { Button } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
+import { N_ANSWERS } from "../ui/explanations";
 import { Field, Select } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
 import { count, day, plural } from "../ui/format";
-import { Term } from "../ui/Term";
+import { Explained, type Explanation, Term } from "../ui/Term";
 import { useToast } from "../ui/Toast";
 import { AddItemsDialog } from "./AddItemsDialog";
 import { titleOf } from "./answers";
@@ -22,6 +23,11 @@ import type { Scheme, TaskInFull } from "./types";
 export function TaskPage() {
   return <TaskLayout>{(task) => <TaskOverview task={task} />}</TaskLayout>;
 }
+
+const ITEMS_DONE: Explanation = {
+  about: "Items that have the answers that they need.",
+  book: "annotate.html#assignment",
+};
 
 function TaskOverview({ task }: { task: TaskInFull }) {
   const { progress } = task;
@@ -41,14 +47,17 @@ function TaskOverview({ task }: { task: TaskInFull }) {
               task.settings.annotators_per_item == null
                 ? "answers"
                 : `of ${plural(progress.n_wanted, "answer")}`,
+              N_ANSWERS,
             ],
-            [count(progress.n_done), `of ${plural(progress.n_items, "item")} done`],
+            [count(progress.n_done), `of ${plural(progress.n_items, "item")} done`, ITEMS_DONE],
             [day(task.created), "created"],
-          ] as const
-        ).map(([value, label]) => (
+          ] as [string, string, Explanation?][]
+        ).map(([value, label, help]) => (
           <div key={label}>
             <b>{value}</b>
-            <span>{label}</span>
+            <span>
+              <Explained {...help}>{label}</Explained>
+            </span>
           </div>
         ))}
         <progress max={Math.max(1, progress.n_items)} value={progress.n_done} aria-label="Completed items" />

@@ -1,3 +1,4 @@
+import { score as score2 } from "../ui/format";
 import { nativeScore, type Range, range3, type ScaleEnds, score3 } from "./figures";
 import styles from "./ScaledScore.module.css";
 
@@ -9,16 +10,18 @@ type ScaledScoreProps = {
   scale: ScaleEnds | null | undefined;
   /** Not in bold, beside a figure that is more important. */
   isMinor?: boolean;
+  /** Digits of the score from 0 to 1: two for one trace or case, three for an estimate. */
+  digits?: 2 | 3;
 };
 
 /** A score on the scale of its rubric, where it has one, and from 0 to 1 beside it. */
-export function ScaledScore({ mean, interval, scale, isMinor }: ScaledScoreProps) {
+export function ScaledScore({ mean, interval, scale, isMinor, digits = 3 }: ScaledScoreProps) {
   const Main = isMinor ? "span" : "b";
   return (
     <>
       {scale && <Main>{nativeScore(mean, scale)}</Main>}
       {scale && " "}
-      <Main className={scale ? styles.soft : undefined}>{score3(mean)}</Main>
+      <Main className={scale ? styles.soft : undefined}>{digits === 2 ? score2(mean) : score3(mean)}</Main>
       {interval && " "}
       {interval && <span className={scale || isMinor ? styles.soft : undefined}>{range3(interval)}</span>}
     </>

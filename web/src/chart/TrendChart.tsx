@@ -2,7 +2,8 @@ import { type ReactNode, useId } from "react";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
 import { ChartFrame } from "./ChartFrame";
-import { type Range, range3, score3 } from "./figures";
+import { nativeScore, type Range, range3, type ScaleEnds, scaleText, score3 } from "./figures";
+import { ScaledScore } from "./ScaledScore";
 import { DAY_MS, linear, scoreDomain, stretches, ticks } from "./scale";
 
 export type TrendPoint = {
@@ -22,6 +23,8 @@ export type Sign = { time: string; text: string };
 type TrendChartProps = {
   title: string;
   series: Series[];
+  /** The scale that the rubrics of all series share. */
+  scale?: ScaleEnds;
   passMark?: number;
   signs?: Sign[];
   /** Wraps the mark of a day in a link to the traces of that day. */
@@ -40,8 +43,12 @@ const timeOf = (it: TrendPoint) => Date.parse(it.day);
 const dayOf = (it: { day: string }) => it.day.slice(0, 10);
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
+/** A score on the scale of its rubric, where it has one, and from 0 to 1 next to it. */
+const scoreText = (mean: number | null | undefined, scale: ScaleEnds | undefined): string =>
+  scale && mean != null ? `${nativeScore(mean, scale)} (${score3(mean)})` : score3(mean);
+
 /** Scores by day: dots with the interval of their day, and the confidence sequence of all days so far. */
-export function TrendChart({ title, series, passMark, signs = [], linkOf }: TrendChartProps) {
+export function TrendChart({ title, series, scale, passMark, signs = [], linkOf }: TrendChartProps) {
   const id = useId();
   const all = series.flatMap((it) => it.points);
   // Bands start very wide; they are clipped, because otherwise they would flatten everything else.
@@ -51,25 +58,21 @@ export function TrendChart({ title, series, passMark, signs = [], linkOf }: Tren
   const span: [number, number] = [Math.min(...days), Math.max(...days)];
   return (
     <ChartFrame
-      title={title}
-      about={[aboutOf(series), ...signsWithin(signs, span).map(labelOfSign)].join("; ")}
+      title={scale ? `${title}; left axis ${scaleText(scale)}, right axis from 0 to 1` : title}
+      about={[aboutOf(series, scale), ...signsWithin(signs, span).map(labelOfSign)].join("; ")}
       height={HEIGHT}
       isInteractive={linkOf !== undefined}
       legend={series.map((it, at) => ({ name: it.name, series: (at % N_SERIES) + 1 }))}
       draw={(width) => {
-        const x = linear(span, [LEFT + 10, width - RIGHT - 10]);
+        const end = width - (scale ? LEFT : RIGHT);
+        const x = linear(span, [LEFT + 10, end - 10]);
         const y = linear(domain, [HEIGHT - BOTTOM, TOP]);
         return (
           <>
-            <ScoreGrid domain={domain} y={y} width={width} />
+            <ScoreGrid domain={domain} scale={scale} y={y} end={end} />
             <DayLabels span={span} x={x} width={width} />
             <clipPath id={id}>
-              <rect
-                x={LEFT}
-                y={TOP}
-                width={Math.max(0, width - LEFT - RIGHT)}
-                height={HEIGHT - TOP - BOTTOM}
-              />
+              <rect x={LEFT} y={TOP} width={Math.max(0, end - LEFT)} height={HEIGHT - TOP - BOTTOM} />
             </clipPath>
             <g clipPath={`url(#${id})`}>
               {series.map((it, at) => (
@@ -84,12 +87,13 @@ export function TrendChart({ title, series, passMark, signs = [], linkOf }: Tren
                 series={(at % N_SERIES) + 1}
                 x={x}
                 y={y}
+                scale={scale}
                 linkOf={linkOf}
               />
             ))}
             {passMark !== undefined && (
               <g className={styles.mark}>
-                <line x1={LEFT} x2={width - RIGHT} y1={y(passMark)} y2={y(passMark)} />
+                <line x1={LEFT} x2={end} y1={y(passMark)} y2={y(passMark)} />
                 <text x={LEFT + 4} y={y(passMark) - 4}>
                   pass mark
                 </text>
@@ -100,7 +104,7 @@ export function TrendChart({ title, series, passMark, signs = [], linkOf }: Tren
       }}
       table={
         <>
-          <TrendTable series={series} />
+          <TrendTable series={series} scale={scale} />
           {signs.length > 0 && (
             <ul>
               {signs.map((it) => (
@@ -153,16 +157,34 @@ function AlertMarks({ signs, x, width }: AlertMarksProps) {
   );
 }
 
-function ScoreGrid({ domain, y, width }: { domain: Range; y: (it: number) => number; width: number }) {
-  const shown = ticks(...domain, 6).filter((it) => it >= domain[0] - 1e-9 && it <= domain[1] + 1e-9);
+type ScoreGridProps = {
+  domain: Range;
+  scale: ScaleEnds | undefined;
+  y: (it: number) => number;
+  /** The right end of the lines. */
+  end: number;
+};
+
+/** Lines at round numbers of the scale of the rubrics, or else of 0 to 1. */
+function ScoreGrid({ domain, scale, y, end }: ScoreGridProps) {
+  const ends: Range = scale ? [scale.min, scale.max] : [0, 1];
+  const toScale = linear([0, 1], ends);
+  const toUnit = linear(ends, [0, 1]);
+  const [low, high] = [toScale(domain[0]), toScale(domain[1])];
+  const shown = ticks(low, high, 6).filter((it) => it >= low - 1e-9 && it <= high + 1e-9);
   return (
     <g className={styles.grid}>
       {shown.map((it) => (
         <g key={it}>
-          <line x1={LEFT} x2={width - RIGHT} y1={y(it)} y2={y(it)} />
-          <text x={LEFT - 8} y={y(it) + 4} textAnchor="end">
+          <line x1={LEFT} x2={end} y1={y(toUnit(it))} y2={y(toUnit(it))} />
+          <text x={LEFT - 8} y={y(toUnit(it)) + 4} textAnchor="end">
             {Number(it.toFixed(3))}
           </text>
+          {scale && (
+            <text x={end + 8} y={y(toUnit(it)) + 4}>
+              {Number(toUnit(it).toFixed(3))}
+            </text>
+          )}
         </g>
       ))}
     </g>
@@ -191,6 +213,7 @@ type ScoreLineProps = {
   series: number;
   x: (it: number) => number;
   y: (it: number) => number;
+  scale?: ScaleEnds;
   linkOf?: LinkOf;
 };
 
@@ -213,7 +236,7 @@ function SequenceBand(props: ScoreLineProps) {
 }
 
 function ScoreLine(props: ScoreLineProps) {
-  const { points, series, x, y, linkOf = (_day, _label, mark) => mark } = props;
+  const { points, series, x, y, scale, linkOf = (_day, _label, mark) => mark } = props;
   const place = placeOf(props);
   return (
     <g data-series={series}>
@@ -227,7 +250,7 @@ function ScoreLine(props: ScoreLineProps) {
       {points.map((it) => {
         if (it.mean == null) return null;
         const at = x(timeOf(it));
-        const label = `${dayOf(it)}: ${score3(it.mean)} ${range3(it.interval)}, ${it.n} of ${it.n_seen} scored`;
+        const label = `${dayOf(it)}: ${scoreText(it.mean, scale)} ${range3(it.interval)}, ${it.n} of ${it.n_seen} scored`;
         return (
           <g key={it.day} className={styles.point} data-tip={label}>
             {linkOf(
@@ -246,17 +269,20 @@ function ScoreLine(props: ScoreLineProps) {
   );
 }
 
-function aboutOf(series: Series[]): string {
+function aboutOf(series: Series[], scale: ScaleEnds | undefined): string {
   const descriptions = series.map(({ name, points }) => {
     const known = points.filter((it) => it.mean != null);
     const [first, last] = [known[0], known.at(-1)];
     if (!first || !last) return `${name}: no day has an estimate`;
-    return `${name}: ${score3(first.mean)} on ${dayOf(first)}, ${score3(last.mean)} on ${dayOf(last)}`;
+    const text = (it: TrendPoint) => `${scoreText(it.mean, scale)} on ${dayOf(it)}`;
+    return `${name}: ${text(first)}, ${text(last)}`;
   });
   return descriptions.join("; ");
 }
 
-function TrendTable({ series }: { series: Series[] }) {
+type TrendTableProps = Pick<TrendChartProps, "series" | "scale">;
+
+function TrendTable({ series, scale }: TrendTableProps) {
   const rows = series
     .flatMap((it) => it.points.map((point) => ({ ...point, series: it.name })))
     .sort((a, b) => b.day.localeCompare(a.day));
@@ -275,10 +301,11 @@ function TrendTable({ series }: { series: Series[] }) {
     {
       name: "mean",
       head: "Score",
-      about: "Estimated score of all traffic of the day alone, from 0 (worst) to 1 (best).",
+      about:
+        "Estimated score of all traffic of the day alone; on the scale of the rubric, where it has one, and from 0 (worst) to 1 (best).",
       entry: "score",
       align: "end",
-      cell: (it) => (it.mean == null ? "no estimate" : score3(it.mean)),
+      cell: (it) => (it.mean == null ? "no estimate" : <ScaledScore mean={it.mean} scale={scale} isMinor />),
     },
     {
       name: "interval",

@@ -49,6 +49,22 @@ test("behind a trend stand its numbers, newest first", () => {
   expect(rows.slice(1)).toEqual(["2026-03-190 of 3no estimate––", "2026-03-184 of 90.800[0.700, 0.900]–"]);
 });
 
+test("a trend of rubrics with one scale has it on the left axis, and 0 to 1 on the right one", () => {
+  const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+  const points = [
+    { day: "2026-03-18T00:00:00Z", mean: 0.25, interval: [0, 1] as [number, number], n: 4, n_seen: 9 },
+  ];
+  render(<TrendChart title="Score" series={[{ name: "v1", points }]} scale={{ min: 1, max: 5 }} />);
+  width.mockRestore();
+  const chart = screen.getByRole("figure", { name: /^Score; left axis on 1–5, right axis from 0 to 1/ });
+  expect(chart.querySelector("svg")?.getAttribute("aria-label")).toContain("2.00 on 1–5 (0.250)");
+  const ofLine = [...chart.querySelectorAll("svg g > g:has(> line)")].map((line) =>
+    [...line.querySelectorAll("text")].map((text) => text.textContent),
+  );
+  expect(ofLine).toContainEqual(["2", "0.25"]);
+  expect(screen.getAllByRole("row", { hidden: true })[1]?.textContent).toContain("2.00 on 1–5 0.250");
+});
+
 test("what the server drew loses its style and whatever is no shape", () => {
   const svg =
     '<svg class="jurist-chart" role="img" viewBox="0 0 9 9"><title>T</title><style>.a{fill:red}</style><text>&lt;i&gt;</text>' +

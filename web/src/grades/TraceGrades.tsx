@@ -8,6 +8,7 @@ import { describeState, strataWords } from "../monitors/traceStates";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { rubricsQuery, versionQuery } from "../rubrics/queries";
 import { criterionScaleOf } from "../rubrics/scales";
+import { VersionScore } from "../rubrics/VersionScore";
 import { useVersionName } from "../rubrics/versions";
 import type { Trace } from "../traces/view/traceParts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
@@ -240,7 +241,9 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
         {verdict && (
           <>
             <StatusBadge status={verdict.status as Status} />
-            <b className={styles.score}>{score(verdict.score)}</b>
+            <span className={styles.score}>
+              <VersionScore version={grid.version} score={verdict.score} isMain />
+            </span>
           </>
         )}
         <RubricLink version={grid.version} rubric={version.data?.rubric} />

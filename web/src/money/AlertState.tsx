@@ -19,22 +19,28 @@ export function AlertState({ alert }: { alert: Alert }) {
       </>
     );
   }
+  const until = isSnoozed(alert) ? alert.snoozed_until : null;
   if (alert.acknowledged) {
     return (
       <>
         <Badge tone="accent">active, acknowledged</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.acknowledged} />
+          {until && (
+            <>
+              , snoozed until <PlannedTime at={until} />
+            </>
+          )}
         </span>
       </>
     );
   }
-  if (alert.snoozed_until && isSnoozed(alert)) {
+  if (until) {
     return (
       <>
         <Badge tone="accent">active, snoozed</Badge>{" "}
         <span className={styles.soft}>
-          until <PlannedTime at={alert.snoozed_until} />
+          until <PlannedTime at={until} />
         </span>
       </>
     );

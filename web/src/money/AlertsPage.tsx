@@ -130,7 +130,7 @@ const SNOOZES = [
   { label: "1 week", hours: 168 },
 ];
 
-/** No notification for a while, then a reminder if the alert is still active. */
+/** No notification for a while, also if the cause returns; then a reminder if the alert is active and not acknowledged. */
 function SnoozeMenu({ alert, onChoose }: { alert: Alert; onChoose: (hours: number) => void }) {
   return (
     <Menu label={`Snooze: ${alert.message}`} button="Snooze" look="plain" align="end">
@@ -233,17 +233,18 @@ function AlertTable({ rows }: { rows: Alert[] }) {
       head: <span className="visually-hidden">Actions</span>,
       align: "end",
       cell: (it) =>
-        it.acknowledged == null &&
         it.resolved == null &&
         may(project, "write") && (
           <div className={styles.actions}>
-            <Button
-              onClick={() => acknowledging.mutate(it.id)}
-              disabled={acknowledging.isPending}
-              aria-label={`Acknowledge: ${it.message}`}
-            >
-              Acknowledge
-            </Button>
+            {it.acknowledged == null && (
+              <Button
+                onClick={() => acknowledging.mutate(it.id)}
+                disabled={acknowledging.isPending}
+                aria-label={`Acknowledge: ${it.message}`}
+              >
+                Acknowledge
+              </Button>
+            )}
             <SnoozeMenu alert={it} onChoose={(hours) => snoozing.mutate({ id: it.id, hours })} />
           </div>
         ),

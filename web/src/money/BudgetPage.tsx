@@ -89,13 +89,11 @@ function MonthSummary({ spend }: { spend: Spend }) {
       <div className={styles.line}>
         <p className={styles.spent}>
           <b>{money(spend.spent)}</b>{" "}
-          {cap && share !== null ? (
-            <>
-              spent of {formatCap(cap)} ({fixed(100 * share, 0)} %)
-            </>
-          ) : (
-            "spent, no cap set"
-          )}
+          <Term {...SPENT}>
+            {cap && share !== null
+              ? `spent of ${formatCap(cap)} (${fixed(100 * share, 0)} %)`
+              : "spent, no cap set"}
+          </Term>
         </p>
         <CapButtons spend={spend} />
       </div>

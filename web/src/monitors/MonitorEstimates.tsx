@@ -1,7 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { fixed, nativeScore, percent, percentRange, range3, score3 } from "../chart/figures";
+import {
+  fixed,
+  nativeScore,
+  percent,
+  percentRange,
+  type Range,
+  range3,
+  type ScaleEnds,
+  score3,
+} from "../chart/figures";
 import { Interval } from "../chart/Interval";
 import { ScaledScore } from "../chart/ScaledScore";
 import { Sparkline } from "../chart/Sparkline";
@@ -104,7 +113,7 @@ function JudgeSection({ monitor, found }: { monitor: Monitor; found: JudgeEstima
       </div>
       {whole?.score && found.is_current && <HeadlineFigures whole={whole} score={whole.score} />}
       <CriterionTable monitor={monitor} found={found} />
-      {whole?.score && <StratumTable score={whole.score} monitor={monitor} />}
+      {whole?.score && <StratumTable score={whole.score} scale={whole.native} monitor={monitor} />}
       {whole?.score?.warnings.map((it) => (
         <p key={it} className={styles.warning}>
           {it}
@@ -122,18 +131,14 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       about:
         "Score of all finished traces in the time range, estimated from the sampled ones. Each stratum counts with its share of the traffic.",
       entry: "confidence-interval",
-      value: score3(score.mean),
-      more: [range3(score.interval), whole.native && nativeScore(score.mean, whole.native)]
-        .filter(Boolean)
-        .join("; "),
+      ...figureOf(score, whole.native),
     },
     corrected && {
       name: `corrected with ${plural(corrected.n_labels, "human label")}`,
       about:
         "Label-corrected estimate (prediction-powered inference): the estimate of the judge, corrected by its errors on traces that people have labelled.",
       entry: "ppi",
-      value: score3(corrected.mean),
-      more: range3(corrected.interval),
+      ...figureOf(corrected, whole.native),
     },
     passes && {
       name: "pass rate",
@@ -167,6 +172,15 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
     },
   ].filter((it) => it != null);
   return <KeyFigures all={all} />;
+}
+
+type ScoreEstimate = { mean: number; interval: Range };
+
+/** The score on the scale of the rubric, where it has one; then the score from 0 to 1 with its interval. */
+function figureOf({ mean, interval }: ScoreEstimate, scale: ScaleEnds | null | undefined) {
+  return scale
+    ? { value: nativeScore(mean, scale), more: `${score3(mean)} ${range3(interval)}` }
+    : { value: score3(mean), more: range3(interval) };
 }
 
 function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
@@ -236,12 +250,18 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
           {
             name: "corrected",
             head: "Label-corrected",
-            about: "The estimate of the judge, corrected by its errors on traces that people have labelled.",
+            about:
+              "The estimate of the judge, corrected by its errors on traces that people have labelled; on the scale of the rubric, where it has one, and from 0 to 1.",
             entry: "ppi",
             cell: (it: CriterionEstimate) =>
               it.corrected ? (
                 <>
-                  {score3(it.corrected.mean)} {range3(it.corrected.interval)}{" "}
+                  <ScaledScore
+                    mean={it.corrected.mean}
+                    interval={it.corrected.interval}
+                    scale={it.native}
+                    isMinor
+                  />{" "}
                   <span className={styles.soft}>{plural(it.corrected.n_labels, "label")}</span>
                 </>
               ) : (
@@ -304,8 +324,10 @@ function CriterionSparkline({ monitor, found, criterion }: CriterionSparklinePro
 
 type StratumRow = Stratum | { name: "all traffic, weighted" | "all traffic, unweighted mean"; of: Traffic };
 
+type StratumTableProps = { score: Traffic; scale: ScaleEnds | null | undefined; monitor: Monitor };
+
 /** Scores by stratum, with the weighted and the unweighted mean of all. */
-function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) {
+function StratumTable({ score, scale, monitor }: StratumTableProps) {
   const population = score.strata.reduce((sum, it) => sum + it.population, 0);
   const rows: StratumRow[] = [
     ...score.strata,
@@ -337,18 +359,14 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
       about: "Mean score of the scored traces of the stratum, with its 95 % confidence interval.",
       entry: "confidence-interval",
       cell: (it) => {
-        if (isPlain(it)) return score3(score.naive);
+        if (isPlain(it)) return <ScaledScore mean={score.naive} scale={scale} isMinor />;
         const { mean, interval } = "of" in it ? it.of : it;
         if (mean == null) {
           return (
             <span className={styles.soft}>no estimate: {"not_estimable" in it ? it.not_estimable : ""}</span>
           );
         }
-        return (
-          <>
-            <b>{score3(mean)}</b> {range3(interval)}
-          </>
-        );
+        return <ScaledScore mean={mean} interval={interval} scale={scale} />;
       },
     },
     {

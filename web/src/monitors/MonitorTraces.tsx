@@ -2,13 +2,13 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
+import { VersionScore } from "../rubrics/VersionScore";
 import { shortTitle } from "../traces/titles";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { CodeText } from "../ui/CodeText";
 import { SCORE, VERDICT } from "../ui/explanations";
 import { Select } from "../ui/Field";
-import { score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
@@ -148,7 +148,13 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
       ...VERDICT,
       cell: (it) => (it.verdict == null ? "–" : <StatusBadge status={it.verdict as Status} />),
     },
-    { name: "score", head: "Score", ...SCORE, align: "end", cell: (it) => score(it.score) },
+    {
+      name: "score",
+      head: "Score",
+      ...SCORE,
+      align: "end",
+      cell: (it) => <VersionScore version={it.rubric_version} score={it.score} />,
+    },
     {
       name: "why",
       head: "Decision",

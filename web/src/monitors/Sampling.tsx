@@ -118,12 +118,16 @@ function SamplingProjection({ projection }: { projection: Projection }) {
     {
       name: "now",
       head: `Now, at ${percent(projection.now.sample_rate)}`,
+      about: "Expected figures at the sample rate of the monitor.",
+      entry: "sample-rate",
       align: "end",
       cell: (it) => it.said(projection.now),
     },
     {
       name: "then",
       head: `At ${percent(projection.sample_rate)}`,
+      about: "Expected figures at the sample rate of the slider.",
+      entry: "sample-rate",
       align: "end",
       cell: (it) => <b>{it.said(projection)}</b>,
     },

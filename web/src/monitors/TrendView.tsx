@@ -4,6 +4,7 @@ import { useProject } from "../api/session";
 import { DAY_MS } from "../chart/scale";
 import { type LinkOf, TrendChart } from "../chart/TrendChart";
 import { pastAlertsQuery } from "../money/queries";
+import { useSharedScale } from "../rubrics/scales";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import styles from "./Monitors.module.css";
@@ -38,6 +39,7 @@ type MonitorTrendProps = {
 export function MonitorTrend({ monitor, look, criterion, together }: MonitorTrendProps) {
   const project = useProject();
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
+  const scale = useSharedScale([...new Set(found.data?.map((it) => it.rubric_version))], criterion);
   const alerts = useQuery(pastAlertsQuery(project.id));
   const versionOf = useVersionNames(monitor.name);
   const linkOf = useLinkToTraces(monitor, look.agent);
@@ -61,6 +63,7 @@ export function MonitorTrend({ monitor, look, criterion, together }: MonitorTren
           <TrendChart
             title="Score by day with 95 % confidence interval; the band is the confidence sequence of the mean of all days so far"
             series={all.map((it) => ({ name: nameOfLine(it, all, versionOf), points: it.points }))}
+            scale={scale}
             linkOf={linkOf}
             passMark={criterion ? undefined : monitor.pass_mark}
             signs={signs}

@@ -9,7 +9,7 @@ import { alertSentence, formatCap, formatMoney, PROJECTED_SPEND } from "../money
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
-import { SPENT } from "../ui/explanations";
+import { N_ANSWERS, SPENT } from "../ui/explanations";
 import { Select } from "../ui/Field";
 import { count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
@@ -208,8 +208,7 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
     {
       name: "answers",
       head: "Answers",
-      about: "Submitted answers of all annotators, out of the answers that the task needs.",
-      book: "annotate.html#assignment",
+      ...N_ANSWERS,
       align: "end",
       // No number is wanted where everybody answers everything, and more than it may be given.
       cell: ({ progress: it }) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { criterionScaleOf, declaredScalesOf, displayScaleOf, ownScoreOf } from "./scales";
+import { criterionScaleOf, declaredScalesOf, displayScaleOf, ownScoreOf, sharedScaleOf } from "./scales";
 
 const LIKERT = { likert: { min: 1, max: 5 } };
 const FIVE = { min: 1, max: 5 };
@@ -40,6 +40,18 @@ test("scales that rubrics do not agree about and those of negative criteria are 
     ],
   };
   expect([...declaredScalesOf({ one, other })]).toEqual([["tone", FIVE]]);
+});
+
+test("several rubrics have a scale if all of them have the same one", () => {
+  const five = { scale: LIKERT, criteria: [{ name: "tone", scale: { likert: { min: 1, max: 7 } } }] };
+  const plain = { criteria: [{ name: "tone", scale: { likert: { min: 1, max: 7 } } }] };
+  expect(sharedScaleOf([five, { scale: LIKERT }])).toEqual(FIVE);
+  expect(sharedScaleOf([five, plain])).toBeUndefined();
+  // One of them is not loaded yet.
+  expect(sharedScaleOf([five, undefined])).toBeUndefined();
+  expect(sharedScaleOf([])).toBeUndefined();
+  expect(sharedScaleOf([five, plain], "tone")).toEqual({ min: 1, max: 7 });
+  expect(sharedScaleOf([{ criteria: [{ name: "rude", scale: LIKERT, not: true }] }], "rude")).toBeUndefined();
 });
 
 test("a verdict is shown as the author of its rubric wants to see it", () => {

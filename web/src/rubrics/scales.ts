@@ -1,5 +1,5 @@
 // The scales that the author of a rubric chose, beside scores from 0 to 1.
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
 import { nativeScore, type ScaleEnds } from "../chart/figures";
 import { type Canonical, criteriaOf } from "./canonical";
@@ -82,9 +82,34 @@ const LETTERS: [lowest: number, letter: string][] = [
 // A score of 0.9 that is a sum may be slightly below 0.9.
 const letterOf = (score: number): string => LETTERS.find(([lowest]) => lowest <= score + 1e-9)?.[1] ?? "F";
 
+/** The scale of the score of several rubrics, or of one criterion; none where they have no or different scales. */
+export function sharedScaleOf(
+  rubrics: (Canonical | undefined)[],
+  criterion?: string | null,
+): ScaleEnds | undefined {
+  const [first, ...others] = rubrics.map((rubric) => scaleIn(rubric, criterion));
+  return others.every((scale) => scale?.min === first?.min && scale?.max === first?.max) ? first : undefined;
+}
+
+function scaleIn(rubric: Canonical | undefined, name: string | null | undefined): ScaleEnds | undefined {
+  if (name == null) return displayScaleOf(rubric);
+  const criterion = criteriaOf(rubric).get(name);
+  return criterion && !isNegative(criterion) ? criterionScaleOf(criterion) : undefined;
+}
+
 /** The scale on which a rubric version shows its score, once the version is loaded. */
-export function useDisplayScale(version: string): ScaleEnds | undefined {
+export function useDisplayScale(version: string | null | undefined): ScaleEnds | undefined {
   const project = useProject();
-  const { data } = useQuery(versionQuery(project.id, version));
+  const { data } = useQuery({ ...versionQuery(project.id, version ?? ""), enabled: version != null });
   return displayScaleOf(data?.canonical as Canonical | undefined);
+}
+
+/** The scale that several rubric versions share, for their score or for one criterion, once all are loaded. */
+export function useSharedScale(versions: string[], criterion?: string): ScaleEnds | undefined {
+  const project = useProject();
+  const found = useQueries({ queries: versions.map((version) => versionQuery(project.id, version)) });
+  return sharedScaleOf(
+    found.map(({ data }) => data?.canonical as Canonical | undefined),
+    criterion,
+  );
 }

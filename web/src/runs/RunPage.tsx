@@ -2,7 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { useProject } from "../api/session";
+import { nativeScore, type ScaleEnds } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { useMoney } from "../money/useMoney";
+import type { Canonical } from "../rubrics/canonical";
+import { sharedScaleOf } from "../rubrics/scales";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button, buttonClass } from "../ui/Button";
 import { CodeText } from "../ui/CodeText";
@@ -165,7 +169,8 @@ function RunDetail({ run }: { run: RunInFull }) {
 /** Explanations of the figures of a run. */
 const FIGURES = {
   pass: "Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted.",
-  score: "Mean score of all cases that have a score, from 0 to 1.",
+  score:
+    "Mean score of all cases that have a score; on the scale of the rubrics, where they share one, and from 0 to 1.",
   fail: "Cases with a score below the pass mark, or with a failed gate.",
   error: "Cases that could not be graded, for example because a judge failed. An error is never a score.",
   deferred: "Cases that are not graded because an API key, an annotator or budget was missing.",
@@ -174,7 +179,14 @@ const FIGURES = {
 /** Their headings in the glossary. */
 const ENTRIES = { pass: "verdict", score: "score", fail: "verdict", error: "grader", deferred: "deferred" };
 
-function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
+/** The scale of the score of all cases of a run, if their rubrics share one. */
+const scaleOf = (run: RunInFull): ScaleEnds | undefined =>
+  sharedScaleOf(Object.values(run.rubrics as Record<string, Canonical>));
+
+type RunFiguresProps = { run: RunInFull; followed: RunProgress; total: number };
+
+/** Pass rate, mean score and counts of a run, also while it is in progress. */
+export function RunFigures({ run, followed, total }: RunFiguresProps) {
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
   const isOver = followed.ended || run.ended;
   const graded = n.pass + n.fail;
@@ -184,12 +196,18 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
   const passRate = interval
     ? `pass rate [${percent(interval[0])} %, ${percent(interval[1])} %]`
     : "pass rate";
+  const scale = scaleOf(run);
+  const mean = meanOf(followed.outcomes);
+  const meanScore =
+    scale && mean !== null
+      ? ([nativeScore(mean, scale), `mean score, ${score(mean)} on 0–1`] as const)
+      : ([score(mean), "mean score"] as const);
   return (
     <div className={styles.progress}>
       {(
         [
           ["pass", graded === 0 ? "–" : `${percent(n.pass / graded)} %`, passRate],
-          ["score", score(meanOf(followed.outcomes)), "mean score"],
+          ["score", ...meanScore],
           ["fail", count(n.fail), "failed"],
           ["error", count(n.error), plural(n.error, "error").split(" ")[1]],
           ["deferred", count(n.deferred), "deferred"],
@@ -272,7 +290,12 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
               }
             />
           ) : (
-            <CaseList shown={shown} selected={selected} onSelect={(it) => set({ case: it })} />
+            <CaseList
+              shown={shown}
+              scale={scaleOf(run)}
+              selected={selected}
+              onSelect={(it) => set({ case: it })}
+            />
           )}
         </div>
         {selected !== undefined && <CaseDetail run={run} place={selected} />}
@@ -298,15 +321,14 @@ function NoCases({ run, followed, total }: { run: RunInFull; followed: RunProgre
 /** Rows that are drawn at a time. */
 const MOST = 300;
 
-function CaseList({
-  shown,
-  selected,
-  onSelect,
-}: {
+type CaseListProps = {
   shown: CaseOutcome[];
+  scale: ScaleEnds | undefined;
   selected?: number;
   onSelect: (it: number) => void;
-}) {
+};
+
+function CaseList({ shown, scale, selected, onSelect }: CaseListProps) {
   const [most, setMost] = useState(MOST);
   return (
     <>
@@ -323,7 +345,9 @@ function CaseList({
               <span className={styles.name}>
                 <CaseName {...tagName(it)} />
               </span>
-              <span className={styles.score}>{score(it.score)}</span>
+              <span className={styles.score}>
+                {it.score === null ? "–" : <ScaledScore mean={it.score} scale={scale} isMinor digits={2} />}
+              </span>
             </button>
           </li>
         ))}

@@ -1,6 +1,8 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
+import type { RunInFull } from "./queries";
 import { CriterionMeanTable } from "./RunCriteria";
+import { RunFigures } from "./RunPage";
 import { GradeAnswer, VerdictScore } from "./Scorecard";
 
 const LIKERT = { likert: { min: 1, max: 5 } };
@@ -46,4 +48,16 @@ test("means of criteria are on their scales, where the rubrics of the run give t
   const meanOf = (name: string) => screen.getByRole("row", { name: new RegExp(`^${name}`) }).children[1];
   expect(meanOf("tone")?.textContent).toBe("4.00 on 1–5 0.75");
   expect(meanOf("said")?.textContent).toBe("0.50");
+});
+
+test("the mean score of a run is on the scale that its rubrics share", () => {
+  const outcome = { case: "a", place: 0, status: "fail" as const, score: 0.25 };
+  const followed = { outcomes: [outcome], nUnits: 1, nResults: 1, ended: true, broken: false };
+  const shown = (rubrics: object) => {
+    const run = { rubrics } as unknown as RunInFull;
+    const { container } = render(<RunFigures run={run} followed={followed} total={1} />);
+    return container.querySelector("[data-name=score]")?.textContent;
+  };
+  expect(shown({ one: { scale: LIKERT } })).toMatch(/^2\.00 on 1–5mean score, 0\.25 on 0–1/);
+  expect(shown({ one: { scale: LIKERT }, other: {} })).toMatch(/^0\.25mean score/);
 });

@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { type JoiningTask, joinTask } from "../annotate/queries";
-import { sessionQuery } from "../api/session";
+import { type JoiningTask, joinTask, tasksQuery } from "../annotate/queries";
+import { type OpenProject, sessionQuery } from "../api/session";
 import { Field } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
 import { LoadingNotice, Notice } from "../ui/Notice";
@@ -29,7 +29,7 @@ function useJoining() {
 type ByNameProps = {
   /** The token of an invitation link, or the task on a server without accounts. */
   by: { token: string } | { task: string };
-  /** The name of the task, where the link has it. */
+  /** The name of the task, where it is known: it is in the link, or the server has no accounts. */
   task?: string;
 };
 
@@ -62,12 +62,22 @@ export function JoinTaskForm({ by }: Pick<ByNameProps, "by">) {
   );
 }
 
+/** The name of a task in one of these projects; on a server with accounts, people who did not join have none. */
+function useTaskName(projects: OpenProject[], task: string): string | undefined {
+  const found = useQueries({ queries: projects.map((project) => tasksQuery(project.id)) });
+  return found.flatMap(({ data }) => data?.items ?? []).find((it) => it.id === task)?.name;
+}
+
 /** People who joined before continue; others enter a name. */
 function JoinOrContinue({ task }: { task: string }) {
   const session = useQuery(sessionQuery);
-  const [project, ...more] = session.data?.projects ?? [];
+  const projects = session.data?.projects ?? [];
+  const [project, ...more] = projects;
+  const name = useTaskName(projects, task);
   if (session.isPending) return <LoadingNotice what="the task" />;
-  if (!session.data?.account || !project || more.length > 0) return <JoinByName by={{ task }} />;
+  if (!session.data?.account || !project || more.length > 0) {
+    return <JoinByName by={{ task }} task={name} />;
+  }
   return <Navigate to="/p/$project/annotate/$task" params={{ project: project.name, task }} replace />;
 }
 

@@ -53,6 +53,9 @@ function NoProject({ session }: { session: Session | undefined }) {
     <AppFrame session={session}>
       <Notice title="You have no access to a project">
         <p>Ask an owner of a project to add you as a member.</p>
+        <p>
+          <BookLink page="server.html#accounts-roles-and-tokens">Accounts, roles and tokens</BookLink>
+        </p>
       </Notice>
     </AppFrame>
   );

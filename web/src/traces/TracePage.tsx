@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { AddToDataset } from "../datasets/AddToDataset";
@@ -10,14 +10,16 @@ import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "../grades/queri
 import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
+import { VersionScore } from "../rubrics/VersionScore";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { count, duration, moment, plural, score } from "../ui/format";
+import { TRACE_DURATION, VERDICT } from "../ui/explanations";
+import { count, duration, moment, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { Breadcrumbs } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { Term } from "../ui/Term";
+import { Explained, type Explanation, Term } from "../ui/Term";
 import { useTitle } from "../ui/useTitle";
 import { AGENT_COST, DERIVED_COST } from "./costHelp";
 import { traceContentQuery, traceQuery } from "./queries";
@@ -113,20 +115,31 @@ function useAddress() {
   );
 }
 
+const TOKENS: Explanation = {
+  about: "Tokens of the model calls of the trace: those that the models read, and those that they wrote.",
+  book: "server.html#what-a-trace-cost",
+};
+
+const LATE: Explanation = {
+  about:
+    "Pieces of the trace that arrived after it was complete. They open it again and make a new revision.",
+  book: "server.html#when-a-trace-is-complete",
+};
+
 function TraceHead({ head }: { head: Head }) {
   const project = useProject();
   const verdicts = useQuery(verdictsQuery(project.id, head.id));
   const money = useMoney();
   const isCounted = head.tokens.input + head.tokens.output > 0;
-  const facts: [string, React.ReactNode, string?][] = [
+  const facts: [string, ReactNode, Explanation?][] = [
     ["agent", head.agent ?? "–"],
     ["started", moment(head.started)],
-    ["duration", duration(head.duration_ms)],
-    ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–"],
+    ["duration", duration(head.duration_ms), TRACE_DURATION],
+    ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–", TOKENS],
     [
       "agent cost",
       head.is_cost_derived ? `${money(head.cost)} from tokens` : money(head.cost),
-      head.is_cost_derived ? DERIVED_COST : AGENT_COST,
+      { about: head.is_cost_derived ? DERIVED_COST : AGENT_COST, book: "server.html#what-a-trace-cost" },
     ],
   ];
   if (head.session) {
@@ -159,23 +172,30 @@ function TraceHead({ head }: { head: Head }) {
         <TraceActions head={head} />
       </div>
       <dl className={styles.facts}>
-        {facts.map(([name, value, about]) => (
+        {facts.map(([name, value, help]) => (
           <div key={name}>
-            <dt>{about ? <Term about={about}>{name}</Term> : name}</dt>
+            <dt>
+              <Explained {...help}>{name}</Explained>
+            </dt>
             <dd>{value}</dd>
           </div>
         ))}
         {verdicts.data?.items.map((it) => (
           <div key={it.id}>
-            <dt>verdict</dt>
+            <dt>
+              <Term {...VERDICT}>verdict</Term>
+            </dt>
             <dd>
-              <StatusBadge status={it.status as Status} /> {score(it.score)}
+              <StatusBadge status={it.status as Status} />{" "}
+              <VersionScore version={it.rubric_version} score={it.score} />
             </dd>
           </div>
         ))}
         {head.n_late > 0 && (
           <div>
-            <dt>late</dt>
+            <dt>
+              <Term {...LATE}>late</Term>
+            </dt>
             <dd>
               <Badge>{plural(head.n_late, "piece")} arrived after the trace had ended</Badge>
             </dd>

@@ -7,13 +7,14 @@ import { AddToDataset } from "../datasets/AddToDataset";
 import { useMoney } from "../money/useMoney";
 import { monitorNamesQuery } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
+import { VersionScore } from "../rubrics/VersionScore";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { CodeText } from "../ui/CodeText";
-import { TRACE_SCORE } from "../ui/explanations";
-import { count, duration, score } from "../ui/format";
+import { TRACE_DURATION, TRACE_SCORE } from "../ui/explanations";
+import { count, duration } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
@@ -207,7 +208,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     {
       name: "took",
-      ...sortedBy("Duration", "duration", { about: "Time from the first to the last step of the trace." }),
+      ...sortedBy("Duration", "duration", TRACE_DURATION),
       align: "end",
       cell: (it) => <span className={styles.short}>{duration(it.duration_ms)}</span>,
       wide: true,
@@ -326,7 +327,8 @@ function TraceScores({ of: { verdicts, decisions, is_withheld } }: { of: Line })
     <ul className={styles.each}>
       {verdicts.map((it, at) => (
         <li key={at}>
-          <StatusBadge status={it.status as Status} /> {score(it.score)}
+          <StatusBadge status={it.status as Status} />{" "}
+          <VersionScore version={it.rubric_version} score={it.score} />
         </li>
       ))}
     </ul>

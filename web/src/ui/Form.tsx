@@ -1,8 +1,10 @@
 import type { UseMutationResult } from "@tanstack/react-query";
 import { type ChangeEvent, type ReactNode, useState } from "react";
-import { ServerGone } from "../api/client";
+import { Problem, ServerGone } from "../api/client";
 import { Button } from "./Button";
+import { isLogged, ProblemDetails } from "./ErrorDetails";
 import styles from "./Form.module.css";
+import { capitalize } from "./format";
 
 type FormProps = {
   /** The mutation that submitting the form starts. */
@@ -34,15 +36,16 @@ export function Form({ asked, does, doing = does, isIncomplete = false, children
   );
 }
 
-/** The error of a request, in one line. */
+/** The error of a request in one line; below it the request id, if the server's log has the error. */
 export function FormError({ error }: { error: Error | null }) {
   if (!error) return null;
   const text =
     error instanceof ServerGone ? "The server does not answer. Try again in a moment." : error.message;
   return (
-    <p role="alert" className={styles.fault}>
-      {text.charAt(0).toUpperCase() + text.slice(1)}
-    </p>
+    <div role="alert" className={styles.fault}>
+      <p>{capitalize(text)}</p>
+      {error instanceof Problem && isLogged(error) && <ProblemDetails problem={error} />}
+    </div>
   );
 }
 

@@ -1,13 +1,11 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Problem, ServerGone } from "../api/client";
-import { BookLink } from "./BookLink";
 import { Button } from "./Button";
 import { CodeText } from "./CodeText";
-import { CopyButton } from "./CopyButton";
+import { ErrorDetails, ProblemDetails } from "./ErrorDetails";
 import { capitalize } from "./format";
 import { LoadingNotice, Notice } from "./Notice";
-import styles from "./Notice.module.css";
 
 type LoadedProps<T> = {
   query: Pick<UseQueryResult<T>, "data" | "error" | "refetch" | "isFetching">;
@@ -51,9 +49,6 @@ function explain(problem: Problem): Explanation {
   };
 }
 
-/** Errors that the server's log has under the id of the request. */
-const isLogged = ({ status, request }: Problem): boolean => status >= 500 && request?.id != null;
-
 /** Why a request failed, what to do about it, and the details that a log search needs. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const retry = onRetry && (
@@ -78,24 +73,8 @@ export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => 
         <CodeText text={/[.!?]$/.test(message) ? message : `${message}.`} />
       </p>
       <p>{advice}</p>
-      <ErrorDetails text={error.details()} />
-      {isLogged(error) && (
-        <p className={styles.logged}>
-          The log of the server has this error under the request id.{" "}
-          <BookLink page="server.html#metrics-and-logs">How to read the log</BookLink>
-        </p>
-      )}
+      <ProblemDetails problem={error} />
     </Notice>
-  );
-}
-
-/** Status, path, time and request id, with a button that copies them. */
-function ErrorDetails({ text }: { text: string }) {
-  return (
-    <div className={styles.details}>
-      <code>{text}</code>
-      <CopyButton text={text} look="quiet" />
-    </div>
   );
 }
 

@@ -18,8 +18,7 @@ const PLAIN = new Set(
 Dataset|E-mail address|Earlier version|Expires|Fields|Judge|Last answer|Last used|Monitor|Monitors|Name|Newest version|Permissions
 Projection|Question|Reason|Results|Role|Rubric|Run|Series|Started|Suite|Target|Task|Time|Trace|Used by monitors
 Wins against →|Commit|Compare|head|matrix.rows_by ?? ""|head(name, matrix.columns_by)
-title|plural(comparison.n_cases, "case")|\`Now, at \${percent(projection.now.sample_rate)}\`
-\`At \${percent(projection.sample_rate)}\``.split(/[|\n]/),
+title|plural(comparison.n_cases, "case")`.split(/[|\n]/),
 );
 
 type Unexplained = { file: string; figure: string };

@@ -2,14 +2,18 @@
 import type { Explanation } from "./Term";
 
 export const SCORE: Explanation = {
-  about: "Weighted mean of the criteria of one trace or case, from 0 (worst) to 1 (best).",
+  about:
+    "Weighted mean of the criteria of one trace or case; on the scale of the rubric, where it has one, and from 0 (worst) to 1 (best).",
   entry: "score",
 };
 
 export const TRACE_SCORE: Explanation = {
-  about: "Verdict and score of each rubric by which the trace was graded, from 0 (worst) to 1 (best).",
+  about:
+    "Verdict and score of each rubric by which the trace was graded; on the scale of the rubric, where it has one, and from 0 (worst) to 1 (best).",
   entry: "score",
 };
+
+export const TRACE_DURATION: Explanation = { about: "Time from the first to the last step of the trace." };
 
 export const VERDICT: Explanation = {
   about:
@@ -52,6 +56,11 @@ export const SPENT: Explanation = {
 export const N_CALLS: Explanation = {
   about: "Number of calls to models that were paid for. Each retry counts as a call.",
   book: "money.html#the-cap",
+};
+
+export const N_ANSWERS: Explanation = {
+  about: "Submitted answers of all annotators, out of the answers that the task needs.",
+  book: "annotate.html#assignment",
 };
 
 export const SPLIT: Explanation = {

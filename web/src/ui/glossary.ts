@@ -36,7 +36,11 @@ export const GLOSSARY: GlossaryEntry[] = [
     entry: "gate",
     meaning: "A condition of the rubric that makes the verdict fail at any score.",
   },
-  { term: "Judge error", meaning: "The judge gave no usable answer. It is never counted as a score." },
+  {
+    term: "Judge error",
+    entry: "judge-error",
+    meaning: "The judge gave no usable answer. It is never counted as a score.",
+  },
   {
     term: "Krippendorff’s α, Cohen’s κ",
     entry: "krippendorffs-alpha",
@@ -59,6 +63,7 @@ export const GLOSSARY: GlossaryEntry[] = [
   },
   {
     term: "Projected spend",
+    entry: "projected-spend",
     meaning: "Expected spend at the end of the month, with an 80 % interval.",
   },
   {

@@ -2,6 +2,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { Problem, ServerGone, unwrap } from "../api/client";
 import { within as address } from "../shell/SignInPage";
+import { FormError } from "./Form";
 import { ago, duration, money, plural, score } from "./format";
 import { Loaded } from "./Loaded";
 import { ShortId } from "./ShortId";
@@ -42,6 +43,19 @@ test("each reason for nothing has its own words", () => {
   );
   draw(new Error("Failed to fetch dynamically imported module: /assets/TracesPage-1.js"));
   expect(screen.getByRole("heading", { name: "This page could not be loaded" })).toBeTruthy();
+});
+
+test("a form shows the request id of an error that the server's log has", () => {
+  const request = { path: "/api/v1/tasks", time: "2026-03-20T10:00:00.000Z", id: "req_8" };
+  const { rerender } = render(
+    <FormError error={new Problem(500, "Error", "it is in the log", {}, request)} />,
+  );
+  expect(screen.getByRole("alert").textContent).toContain("It is in the log");
+  expect(screen.getByRole("alert").textContent).toContain(
+    "HTTP 500 · /api/v1/tasks · 2026-03-20T10:00:00.000Z · request req_8",
+  );
+  rerender(<FormError error={new Problem(422, "Invalid", "the name is empty", {}, request)} />);
+  expect(screen.getByRole("alert").textContent).toBe("The name is empty");
 });
 
 test("the id of a failed request comes from the header or else from the body", async () => {
