@@ -30,10 +30,8 @@ use commands::Cli;
 use outcome::CommandOutcome;
 
 /// Runs a command line, its program's name first, and gives the number that the process ends with.
-///
-/// `None` takes the arguments of this process.
-pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
-    if asks_build_details(arguments.as_deref()) {
+pub fn run_command_line(arguments: Vec<OsString>) -> u8 {
+    if asks_build_details(&arguments) {
         return number_outcome(build_details::print_build_details());
     }
     match Cli::parse_arguments(arguments) {
@@ -48,15 +46,13 @@ pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
 
 /// Whether the command line is `jurist --version --verbose`, in any order. The parser of all commands cannot say so: it
 /// ends at `--version`, whatever follows it, and `--verbose` alone must stay an error, since it is a flag of subcommands.
-fn asks_build_details(arguments: Option<&[OsString]>) -> bool {
+fn asks_build_details(arguments: &[OsString]) -> bool {
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     let command = clap::Command::new("jurist").disable_help_flag(true).disable_version_flag(true);
     let command = command.arg(flag("version").short('V')).arg(flag("verbose"));
-    let matches = match arguments {
-        Some(arguments) => command.try_get_matches_from(arguments),
-        None => command.try_get_matches(),
-    };
-    matches.is_ok_and(|matches| matches.get_flag("version") && matches.get_flag("verbose"))
+    command
+        .try_get_matches_from(arguments)
+        .is_ok_and(|matches| matches.get_flag("version") && matches.get_flag("verbose"))
 }
 
 /// The number of an outcome; `jurist --help` lists them.

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(jurist::run_command_line(None))
+    ExitCode::from(jurist::run_command_line(std::env::args_os().collect()))
 }

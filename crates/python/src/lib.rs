@@ -142,7 +142,7 @@ fn list_evaluators() -> String {
 /// Runs the `jurist` command; gives the number that the process should end with.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| jurist::run_command_line(Some(arguments)))
+    py.detach(|| jurist::run_command_line(arguments))
 }
 
 #[pymodule]

@@ -252,9 +252,8 @@ enum CliCommand {
 }
 
 impl Cli {
-    /// Parses a command line that begins with the program's name; `None` is that of this process.
-    pub fn parse_arguments(arguments: Option<Vec<OsString>>) -> Result<Self, clap::Error> {
-        let mut arguments = arguments.unwrap_or_else(|| std::env::args_os().collect());
+    /// Parses a command line that begins with the program's name.
+    pub fn parse_arguments(mut arguments: Vec<OsString>) -> Result<Self, clap::Error> {
         // `jurist help runs` is `jurist runs --help`.
         if arguments.get(1).is_some_and(|word| word == "help") {
             arguments.remove(1);

@@ -92,8 +92,7 @@ fn check_cap(n: usize, n_paid: f64) {
         let head = place.get(&format!("/api/v1/runs/{run}")).await;
         let month = place.get("/api/v1/spend").await;
         let spent = month["spent"].as_f64().unwrap() - one;
-        println!("{spent} of {cap}: {head}");
-        assert!(0.8 * cap < spent && spent + one <= cap, "{month}");
+        assert!(0.8 * cap < spent && spent + one <= cap, "{spent} of {cap}: {month} {head}");
         assert!((spent - head["cost"].as_f64().unwrap()).abs() < 1e-9, "{head}");
         assert_eq!((&month["reserved"], &month["assumed"]), (&json!(0.0), &json!(0.0)));
         assert_eq!(head["n_results"], n);
