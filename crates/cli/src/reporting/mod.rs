@@ -15,9 +15,9 @@ use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
     ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
-    format_native_score, format_run_cost, github_summary, is_cause, mean_run_score, parse_run_rubrics,
-    reasons, render_compared, short_verdict_grounds, ungraded_reason, variant_in_words, with_evidence,
-    without_traceback,
+    format_case_score, format_mean_score, format_run_cost, github_summary, is_cause, parse_run_rubrics,
+    reasons, render_compared, shared_score_scale, short_verdict_grounds, ungraded_reason, variant_in_words,
+    with_evidence, without_traceback,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::source::path_text;
@@ -328,12 +328,9 @@ pub fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
     }
 }
 
-/// On 0..=1, and as its author thinks of it where that is something else.
+/// As the author of the rubric thinks of it where that is not 0..=1, which stands next to it.
 fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
-    let own = format_native_score(result, rubrics.get(&result.rubric))
-        .map(|format_native_score| format!(" ({format_native_score})"))
-        .unwrap_or_default();
-    result.verdict.score.map_or("  – ".to_owned(), |value| format!("{value:.2}{own}"))
+    format_case_score(result, rubrics).unwrap_or_else(|| "  – ".to_owned())
 }
 
 /// Every answer with its reason and its quotes.
@@ -415,7 +412,8 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
         native: scales.get(id).map(|scale| format_on_scale(estimate.mean, *scale)),
         estimate: *estimate,
     };
-    let mut rows = vec![MeanRow { name: "score".to_owned(), native: None, estimate: score }];
+    let native = shared_score_scale(run).map(|scale| format_on_scale(score.mean, scale));
+    let mut rows = vec![MeanRow { name: "score".to_owned(), native, estimate: score }];
     // A rubric of one question has nothing to add.
     if criteria.len() != 1 {
         rows.extend(criteria.iter().map(criterion_row));
@@ -471,7 +469,7 @@ pub fn format_run_summary(
         let [rate, low, high] = [rate, low, high].map(|share| 100.0 * share);
         parts.push(format!("pass rate {rate:.0} %{base} ({low:.0} to {high:.0})"));
     }
-    parts.extend(mean_run_score(run).map(|mean_run_score| format!("mean {mean_run_score:.2}")));
+    parts.extend(format_mean_score(run).map(|mean| format!("mean {mean}")));
     parts.extend(format_run_cost(run).map(|cost| format!("cost {cost}")));
     if !took.is_zero() {
         parts.push(format!("{:.1} s", took.as_secs_f64()));

@@ -3,8 +3,8 @@
 
 use super::outcome_text::{format_known_cost, run_duration_seconds};
 use super::{
-    FailedRunGate, ReportContext, Rubrics, RunTally, case_notes, finding, format_native_score,
-    format_run_cost, join_grader_names, markdown, parse_run_rubrics, reasons,
+    FailedRunGate, ReportContext, Rubrics, RunTally, case_notes, finding, format_case_score, format_run_cost,
+    join_grader_names, markdown, parse_run_rubrics, reasons,
 };
 use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
@@ -97,11 +97,7 @@ fn render_case_annotation(
 /// The verdict of a case, its score on the author's scale, pass mark, graders and cost, in a line.
 fn describe_case_figures(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> String {
     let verdict = Some(format!("verdict {}", result.verdict.status.as_str()));
-    let native = format_native_score(result, rubrics.get(&result.rubric));
-    let score = result.verdict.score.map(|score| match &native {
-        Some(native) => format!("score {native} ({score:.2})"),
-        None => format!("score {score:.2}"),
-    });
+    let score = format_case_score(result, rubrics).map(|score| format!("score {score}"));
     let mark = run.shown_pass_mark(&result.rubric).map(|mark| format!("pass mark {mark:.2}"));
     let graders = Some(join_grader_names(result)).filter(|names| !names.is_empty());
     let graders = graders.map(|names| format!("graded by {names}"));

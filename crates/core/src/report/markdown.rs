@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::outcome_text::{collect_grader_statements, format_evidence_quote, run_duration_seconds};
 use super::regressions::comparison_section;
 use super::{
-    FailedRunGate, ReportContext, RunTally, case_notes, format_case_cost, format_run_cost, join_grader_names,
-    mean_run_score, short_verdict_grounds,
+    FailedRunGate, ReportContext, RunTally, case_notes, format_case_cost, format_case_score,
+    format_mean_score, format_run_cost, join_grader_names, parse_run_rubrics, short_verdict_grounds,
 };
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
@@ -44,8 +44,8 @@ pub(super) fn render_markdown_report(run: &Run, context: ReportContext<'_>) -> S
             percent(high)
         );
     }
-    if let Some(mean) = mean_run_score(run) {
-        let _ = writeln!(out, "Mean score {mean:.3}.");
+    if let Some(mean) = format_mean_score(run) {
+        let _ = writeln!(out, "Mean score {mean}.");
     }
     if let Some(cost) = format_run_cost(run) {
         let _ = writeln!(out, "Cost {cost}.");
@@ -83,15 +83,16 @@ fn write_case_table(out: &mut String, run: &Run) {
         "\n| case | status | score | pass mark | graders | cost |\n\
          | --- | --- | ---: | ---: | --- | ---: |"
     );
+    let rubrics = parse_run_rubrics(run);
     for result in run.results.iter() {
-        let number = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+        let or_dash = |it: Option<String>| it.unwrap_or_else(|| "–".to_owned());
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} |",
             escape_markdown_text(&result.case),
             result.verdict.status.as_str(),
-            number(result.verdict.score),
-            number(run.shown_pass_mark(&result.rubric)),
+            or_dash(format_case_score(&result, &rubrics)),
+            or_dash(run.shown_pass_mark(&result.rubric).map(|mark| format!("{mark:.2}"))),
             escape_markdown_text(&join_grader_names(&result)),
             format_case_cost(&result)
         );

@@ -43,7 +43,10 @@ pub use results::results_radar;
 pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
-pub use score_text::{Rubrics, declared_choices, declared_scales, format_native_score, parse_run_rubrics};
+pub use score_text::{
+    Rubrics, declared_choices, declared_scales, format_case_score, format_mean_score, format_native_score,
+    parse_run_rubrics, shared_score_scale,
+};
 pub use undecided::ungraded_reason;
 use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
@@ -186,12 +189,6 @@ impl RunTally {
         }
         tally
     }
-}
-
-/// The mean of the scores there are.
-pub fn mean_run_score(run: &Run) -> Option<f64> {
-    let scores: Vec<f64> = run.results.iter().filter_map(|result| result.verdict.score).collect();
-    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
 /// The gates that failed a case, and those that could not be decided. Without the run, a criterion that states what must

@@ -31,6 +31,50 @@ pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Opti
     }
 }
 
+/// The score of a case, on the rubric's own scale first where it has one: `3.5/5 (0.62)`.
+pub fn format_case_score(result: &CaseResult, rubrics: &Rubrics) -> Option<String> {
+    let score = result.verdict.score?;
+    Some(match format_native_score(result, rubrics.get(&result.rubric)) {
+        Some(own) => format!("{own} ({score:.2})"),
+        None => format!("{score:.2}"),
+    })
+}
+
+/// The mean of the scores of a run, on their own scale first if all share one: `3.5/5 (0.62)`.
+pub fn format_mean_score(run: &Run) -> Option<String> {
+    let scores: Vec<f64> = run.results.iter().filter_map(|result| result.verdict.score).collect();
+    if scores.is_empty() {
+        return None;
+    }
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    Some(match shared_score_scale(run) {
+        Some((low, high)) => format!("{:.1}/{high} ({mean:.2})", low + mean * (high - low)),
+        None => format!("{mean:.2}"),
+    })
+}
+
+/// The ends of the scale that all scores of a run share.
+pub fn shared_score_scale(run: &Run) -> Option<(f64, f64)> {
+    let rubrics = parse_run_rubrics(run);
+    let mut scored = run.results.iter().filter(|result| result.verdict.score.is_some());
+    let first = score_scale(&scored.next()?, &rubrics)?;
+    scored.all(|result| score_scale(&result, &rubrics) == Some(first)).then_some(first)
+}
+
+fn score_scale(result: &CaseResult, rubrics: &Rubrics) -> Option<(f64, f64)> {
+    let rubric = rubrics.get(&result.rubric)?;
+    match rubric.display {
+        Display::Likert { min, max } => Some((min as f64, max as f64)),
+        Display::Boolean | Display::Letter => None,
+        Display::Unit => {
+            let (low, top) = criterion_scale_bounds(rubric.questions().next()?.criterion)?;
+            let unit = (result.verdict.native? - low) / (top - low);
+            // Penalties and calibration change the score and not the answers.
+            ((unit - result.verdict.score?).abs() < 1e-6).then_some((low, top))
+        }
+    }
+}
+
 /// Whether a judge's numbers were mapped onto what people mean by them; then they are not what counts.
 fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
     let is_mapped = |grade: &Grade| {

@@ -16,11 +16,10 @@ use serde_json::{Value as Json, json};
 
 use self::criteria::{Mean, find_rubric_question, worth};
 use self::text::{Quotes, clip_to_bytes};
-use super::score_text::{Rubrics, criterion_scale_bounds, format_native_score, parse_run_rubrics};
-use super::{
-    RunTally, case_notes, gates, join_grader_names, mean_run_score, outcome_text, variant_in_words,
-    with_evidence,
+use super::score_text::{
+    Rubrics, criterion_scale_bounds, format_mean_score, format_native_score, parse_run_rubrics,
 };
+use super::{RunTally, case_notes, gates, join_grader_names, outcome_text, variant_in_words, with_evidence};
 use crate::chart::{
     Chart, ChartMedium, Distribution, DistributionLayer, MeasuredValue, Radar, RadarSeries, Tone, palette,
 };
@@ -93,7 +92,7 @@ fn build_page_json(run: &Run) -> Json {
         "low": rate.map(|rate| percent(rate.interval.0)),
         "high": rate.map(|rate| percent(rate.interval.1)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
-        "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
+        "mean": format_mean_score(run),
         "took": outcome_text::run_duration_seconds(run).map(format_duration),
         "cost": outcome_text::format_run_cost(run),
         "origin": run.provenance.line(), "ci_url": run.provenance.ci_url,

@@ -389,17 +389,18 @@ fn a_score_is_shown_on_the_scale_of_its_rubric() {
     let likert = json!({ "likert": { "min": 1, "max": 5 } });
     // What people mean by a judge's 5 is something else, so that the 5 is not what counts.
     let rubric = json!({ "criteria": [{ "name": "a", "description": "A.", "scale": likert }] });
-    for (unit, expected) in [(1.0, Some("5.0/5")), (0.84, None)] {
+    for (unit, expected, mean) in [(1.0, Some("5.0/5"), "5.0/5 (1.00)"), (0.84, None, "0.84")] {
         let mut grade = grade("a", unit, &json!([]));
         grade.outcome =
             serde_json::from_value(json!({ "kind": "scored", "value": 5.0, "unit": unit })).unwrap();
         let mut result = result(vec![grade], JudgeInput::default());
         (result.verdict.native, result.verdict.score) = (Some(5.0), Some(unit));
-        let run = run(rubric.clone(), Vec::new());
+        let run = run(rubric.clone(), vec![result]);
         assert_eq!(
-            format_native_score(&result, parse_run_rubrics(&run).get(&version("r"))).as_deref(),
+            format_native_score(&run.results.get(0), parse_run_rubrics(&run).get(&version("r"))).as_deref(),
             expected
         );
+        assert_eq!(format_mean_score(&run).as_deref(), Some(mean));
     }
     let criterion = |scale: &Json| json!([{ "name": "a", "description": "A.", "scale": scale }]);
     assert_eq!(shown(json!({ "criteria": criterion(&likert) }), Some(3.0)).as_deref(), Some("3.0/5"));
