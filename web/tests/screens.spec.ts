@@ -277,7 +277,10 @@ test("demo, pictures of the README", async ({ page }) => {
     await page.waitForTimeout(300);
     await page.screenshot({ path: `${folder}/${name}.png` });
   };
+  // A slow machine has pauses between requests in which the network is idle, so each picture waits for its figures.
   await page.goto(here);
+  await expect(page.getByRole("region", { name: /^Last 7 days/ }).getByRole("table").first()).toBeAttached();
+  await expect(page.getByRole("row", { name: /invented-support/ }).getByText("–")).toHaveCount(0);
   await shot("overview");
   await page.goto(`${here}/monitors/support%20desk?view=trend`);
   await shot("monitor");
@@ -299,6 +302,7 @@ test("demo, pictures of the README", async ({ page }) => {
   await page.keyboard.press("4");
   await page.keyboard.press("2");
   await page.keyboard.press("ArrowRight");
+  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
   await shot("annotate");
 });
 

@@ -32,7 +32,7 @@ test("each reason for nothing has its own words", () => {
   draw(new Problem(404, "Not found", "`x` is not a run id such as run_0190c4d27e1b7a3c9f50b8e6d1a24c7e"));
   expect(screen.getByText("x").tagName).toBe("CODE");
   expect(screen.queryByRole("heading", { name: "Bad request" })).toBeNull();
-  draw(new Problem(404, "Not found", "there is nothing here"));
+  draw(new Problem(404, "Not found", "no endpoint at this address; /docs/api.html lists them"));
   expect(screen.getAllByRole("heading", { name: "Not found" })).toHaveLength(2);
   const request = { path: "/api/v1/runs", time: "2026-03-20T10:00:00.000Z", id: "req_7" };
   draw(new Problem(500, "Internal server error", "it is in the server's log", {}, request));

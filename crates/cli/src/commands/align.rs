@@ -111,6 +111,8 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     }
     let version_label = |version: &RubricHash| match version_names.name_of_hash(version) {
         Some(name) => format!("rubric {name}"),
+        // A name that somebody wrote, and no hash.
+        None if version.short() == version.as_str() => format!("rubric {}", version.as_str()),
         None => {
             let before = parts.iter().take_while(|part| part.version != Some(version));
             let before: BTreeSet<&RubricHash> = before.filter_map(|part| part.version).collect();

@@ -254,8 +254,8 @@ fn ten_thousand_criteria_are_one_rubric() {
 
 #[test]
 fn faults_without_end_are_counted_and_not_kept() {
-    let loaded = load(&("evals:\n".to_owned() + &"- a\n".repeat(60_000)), "suite.yaml", None);
-    assert_eq!((loaded.diagnostics.n_errors(), loaded.diagnostics.n_left_out()), (60_000, 10_000));
+    let loaded = load(&("evals:\n".to_owned() + &"- a\n".repeat(20_000)), "suite.yaml", None);
+    assert_eq!((loaded.diagnostics.n_errors(), loaded.diagnostics.n_left_out()), (20_000, 10_000));
 }
 
 #[test]

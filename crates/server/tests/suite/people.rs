@@ -382,6 +382,6 @@ fn bad_requests_say_what_would_have_been_right() {
         check(Method::GET, "/api/v1/audit?limit=0", Json::Null, 400, "from 1 to 200").await;
         check(Method::GET, "/api/v1/audit?after=x", Json::Null, 400, "not a page cursor").await;
         check(Method::DELETE, "/api/v1/tokens/..%2f..%2fetc", Json::Null, 404, "tok_").await;
-        check(Method::GET, "/api/v1/nothing", Json::Null, 404, "nothing here").await;
+        check(Method::GET, "/api/v1/nothing", Json::Null, 404, "no endpoint at this address").await;
     });
 }
