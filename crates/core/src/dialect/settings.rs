@@ -306,12 +306,7 @@ fn mail(fields: MappingReader<'_>) -> Option<MailSettings> {
     Some(MailSettings { host: host?, port, security, user, password, from: from? })
 }
 
-/// The `defaults` of the project's AgentV configuration: the target and the grader of suites that name none.
-pub(super) fn find_agentv_defaults(cx: &Context<'_>, file: FileId) -> Option<SourceNode> {
-    cx.parse(cx.find_optional(AGENTV_FILE, file)?)?.get("defaults").cloned()
-}
-
-/// The `refs` of AgentV's own configuration.
+/// AgentV's own configuration; only its `refs` mean something here.
 pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<String, String> {
     let Some(fields) = MappingReader::new(cx, node, "configuration") else { return BTreeMap::new() };
     let refs = refs(&fields);

@@ -180,27 +180,12 @@ impl<'a> AgentvTestDefaults<'a> {
         {
             defaults.targets = read_agentv_targets(cx, &node, rules);
         }
-        if rules == TestRules::Agentv {
-            defaults.fill_project_defaults(cx, fields);
-        }
         defaults.threshold = fields.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
         // What the default test says comes before what the suite says.
         if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
             defaults.default_test(cx, node);
         }
         defaults
-    }
-
-    /// Takes the target and the grader of the project where the suite names none.
-    fn fill_project_defaults(&mut self, cx: &Context<'_>, fields: &MappingReader<'_>) {
-        let Some(node) = settings::find_agentv_defaults(cx, fields.start().file) else { return };
-        let node = read_defaults_file(cx, &node).unwrap_or(node);
-        if let Some(provider) = node.get("provider").filter(|_| self.targets.is_empty()) {
-            self.targets = read_agentv_targets(cx, provider, TestRules::Agentv);
-        }
-        if let Some(grader) = node.get("grader").and_then(|node| read_grader(cx, node)) {
-            self.grader = std::mem::take(&mut self.grader).or(&grader);
-        }
     }
 
     pub(super) fn assertion_rules(&self, pass: PassRule) -> AssertionRules {
