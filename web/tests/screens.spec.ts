@@ -279,7 +279,12 @@ test("demo, pictures of the README", async ({ page }) => {
   };
   // A slow machine has pauses between requests in which the network is idle, so each picture waits for its figures.
   await page.goto(here);
-  await expect(page.getByRole("region", { name: /^Last 7 days/ }).getByRole("table").first()).toBeAttached();
+  await expect(
+    page
+      .getByRole("region", { name: /^Last 7 days/ })
+      .getByRole("table")
+      .first(),
+  ).toBeAttached();
   await expect(page.getByRole("row", { name: /invented-support/ }).getByText("–")).toHaveCount(0);
   await shot("overview");
   await page.goto(`${here}/monitors/support%20desk?view=trend`);
