@@ -137,7 +137,7 @@ function placeOf({ state, progress: { done, left } }: Work): string {
   return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
-/** `isLeft` while the next item loads: this form is replaced then, and with it what would be opened in it. */
+/** `isLeft` while the next item loads. The form of the next item then replaces this one and every open menu in it. */
 function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
   const project = useProject();
   const navigate = useNavigate();

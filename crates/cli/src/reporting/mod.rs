@@ -328,7 +328,7 @@ pub fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
     }
 }
 
-/// As the author of the rubric thinks of it where that is not 0..=1, which stands next to it.
+/// The score of a case, or a dash if it has none.
 fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
     format_case_score(result, rubrics).unwrap_or_else(|| "  – ".to_owned())
 }

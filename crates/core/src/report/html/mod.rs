@@ -45,6 +45,9 @@ const RADAR: std::ops::RangeInclusive<usize> = 3..=12;
 /// So many points and names are listed; more are counted.
 const MOST_POINTS: usize = 40;
 
+/// Rubrics in the table of the page. Cases name theirs by its row.
+const MAX_RUBRIC_ROWS: usize = 50;
+
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -173,7 +176,7 @@ impl HtmlPageContext<'_> {
                 "n": self.run.results.iter().filter(|result| result.rubric == *version).count(),
             })
         };
-        self.run.rubrics.iter().enumerate().take(50).map(row).collect()
+        self.run.rubrics.iter().enumerate().take(MAX_RUBRIC_ROWS).map(row).collect()
     }
 
     fn case(&self, at: usize, open: bool) -> Json {
@@ -198,7 +201,7 @@ impl HtmlPageContext<'_> {
             "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": outcome_text::format_known_cost(result.spend),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache && result.spend.cost != Some(Usd::default()), "took": agent_took(result),
-            "rubric": self.run.rubrics.keys().position(|version| *version == result.rubric).map(|at| at + 1),
+            "rubric": self.run.rubrics.keys().take(MAX_RUBRIC_ROWS).position(|version| *version == result.rubric).map(|at| at + 1),
             "version": result.rubric.as_str(),
             "path": path::draw(rubric, &verdict.path, result.material.row.as_ref()),
             "rows": self.rows(result, &quotes), "task": task, "parts": parts,
