@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::annotate::{
-    Answer, Draft, Rating, ScalePoint, Scheme, SchemeKind, collect_question_ratings, find_numeric_ends,
+    Answer, AnswerDraft, Rating, ScalePoint, Scheme, SchemeKind, collect_question_ratings, find_numeric_ends,
     rating_unit, running_score, weighted_score,
 };
 use crate::grade::{MetadataFields, part_of};
@@ -20,7 +20,7 @@ pub struct SubmittedAnswer<'a> {
     pub candidate: &'a str,
     pub annotator: &'a str,
     pub schemes: &'a [Scheme],
-    pub draft: &'a Draft,
+    pub draft: &'a AnswerDraft,
     /// What is known of the item, such as the agent that produced it.
     pub fields: &'a MetadataFields,
 }
@@ -299,7 +299,7 @@ fn answer_position(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::annotate::Criterion;
+    use crate::annotate::FormCriterion;
     use crate::annotate::Rated;
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
             text: None,
             unit: Some(unit),
         });
-        let criterion = Criterion {
+        let criterion = FormCriterion {
             name: "style".to_owned(),
             label: "Style".to_owned(),
             description: None,
@@ -325,7 +325,10 @@ mod tests {
         let drafts = ["plain", "chatty", "plain"].map(|label| {
             let rated = Rated::of(Value::Text(label.to_owned()));
             let criteria = BTreeMap::from([("style".to_owned(), rated)]);
-            Draft::from([("rubric".to_owned(), Answer::Rubric { criteria, overall: None, notes: None })])
+            AnswerDraft::from([(
+                "rubric".to_owned(),
+                Answer::Rubric { criteria, overall: None, notes: None },
+            )])
         });
         let fields = MetadataFields::new();
         let submitted = drafts.iter().zip(["ana", "ben", "cleo"]).map(|(draft, annotator)| SubmittedAnswer {

@@ -20,7 +20,7 @@ use jurist_engine::load::{open_file, read_input};
 use jurist_engine::model::ModelEndpoint;
 use jurist_engine::model::script::Script;
 use jurist_engine::model::vendors::{PRICES_AS_OF, StructuredOutput};
-use jurist_engine::model::{MessageRole, build_ping_request as ping_of};
+use jurist_engine::model::{MessageRole, build_ping_request};
 use serde_json::{Value as Json, json};
 
 use crate::judging::JudgingArgs;
@@ -213,7 +213,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
         judging.consent(&judge, &BTreeMap::new())?;
     }
     let line = resolver.resolve_endpoint(&judge)?;
-    let request = ping_of(&line.name);
+    let request = build_ping_request(&line.name);
     let mut out = render::stdout();
     let address =
         line.http.as_ref().map(|http| format!(" at {}", http.endpoint().address())).unwrap_or_default();

@@ -42,6 +42,23 @@ fn dependencies(metadata: &Json) -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
+/// A file without its test modules. Other items that only tests compile, such as a field, stay: what follows them is
+/// product code.
+fn strip_test_modules(text: &str) -> String {
+    let mut parts = text.split("#[cfg(test)]\n");
+    let mut product = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let item = part.lines().find(|line| !line.starts_with("#[")).unwrap_or_default();
+        let is_module = item.ends_with(" {") && item.split(' ').any(|word| word == "mod");
+        // In a formatted file, the first bracket at the beginning of a line is the end of the module.
+        product += match is_module {
+            true => part.split_once("\n}\n").map_or("", |(_, after)| after),
+            false => part,
+        };
+    }
+    product
+}
+
 /// Rust files of the product, with their path from the root; tests and benches are left out.
 fn sources() -> Vec<(String, String)> {
     fn visit(folder: &Path, root: &Path, all: &mut Vec<(String, String)>) {
@@ -55,8 +72,10 @@ fn sources() -> Vec<(String, String)> {
                 && path.file_name().is_some_and(|name| name != "tests.rs")
             {
                 let text = fs::read_to_string(&path).unwrap();
-                let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-                all.push((path.strip_prefix(root).unwrap().to_string_lossy().into_owned(), product));
+                if !text.contains("#![cfg(test)]\n") {
+                    let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+                    all.push((name, strip_test_modules(&text)));
+                }
             }
         }
     }
@@ -66,6 +85,18 @@ fn sources() -> Vec<(String, String)> {
     }
     assert!(10 < all.len());
     all
+}
+
+#[test]
+fn only_test_modules_are_left_out_of_the_product() {
+    let text = "mod a;\n#[cfg(test)]\nmod tests;\n\nstruct B {\n    #[cfg(test)]\n    c: u32,\n}\n\n\
+                #[cfg(test)]\n#[allow(x)]\npub(super) mod d {\n    fn e() {\n    }\n}\n\nfn f() {}\n\n\
+                #[cfg(test)]\nmod g {\n}\n";
+    let product = strip_test_modules(text);
+    for kept in ["mod a;", "struct B", "c: u32", "fn f()"] {
+        assert!(product.contains(kept), "{kept}: {product}");
+    }
+    assert!(!product.contains("fn e()") && !product.contains("mod g"), "{product}");
 }
 
 #[test]
@@ -283,7 +314,6 @@ fn each_thing_has_one_place() {
                 "crates/cli/src/main.rs",
                 "crates/engine/src/environment.rs",
                 "crates/engine/src/load.rs",
-                "crates/server/src/simulation/tests.rs",
             ],
         ),
     ];
@@ -408,7 +438,7 @@ fn own_types_are_imported_under_their_own_names() {
 /// How often `it` and tuple fields stand for what has a name. Both numbers may only fall.
 #[test]
 fn values_have_names() {
-    const MOST_IT: f64 = 14.0;
+    const MOST_IT: f64 = 13.0;
     const MOST_TUPLE_FIELDS: f64 = 1.8;
     let (mut n_lines, mut n_it, mut n_tuple_fields) = (0.0, 0.0, 0.0);
     for (_, text) in product_sources() {

@@ -1,6 +1,6 @@
 //! From what a file asks of people to what one of them is asked.
 
-use super::{Criterion, ErrorCategory, NotesField, ScalePoint, Scheme, SchemeKind, SeverityLevel};
+use super::{ErrorCategory, FormCriterion, NotesField, ScalePoint, Scheme, SchemeKind, SeverityLevel};
 use crate::rubric::{CriterionKind, GraderKind, NodeAnswers, Question, Rubric, Scale, Value};
 use crate::suite;
 
@@ -29,7 +29,7 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
             !any_human || is_human(question)
         }
     };
-    let criteria: Vec<Criterion> =
+    let criteria: Vec<FormCriterion> =
         rubric.questions().filter(asked).map(|question| criterion_from_question(&question)).collect();
     let shows_score = shows_score && is_one_scale(&criteria);
     let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
@@ -43,16 +43,16 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
     matches!(&scheme.kind, SchemeKind::Rubric { criteria, .. } if !criteria.is_empty()).then_some(scheme)
 }
 
-fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
+fn build_scheme(scheme: &suite::TaskScheme, shows_score: bool) -> Scheme {
     let kind = match &scheme.kind {
-        suite::SchemeKind::Rubric { rubric, overall, notes, may_skip } => {
+        suite::TaskSchemeKind::Rubric { rubric, overall, notes, may_skip } => {
             let criteria = rubric
                 .questions()
-                .map(|question| Criterion { may_skip: *may_skip, ..criterion_from_question(&question) })
+                .map(|question| FormCriterion { may_skip: *may_skip, ..criterion_from_question(&question) })
                 .collect();
             build_rubric_scheme(criteria, overall.as_ref(), notes.as_ref(), shows_score)
         }
-        suite::SchemeKind::Trajectory(it) => SchemeKind::Trajectory {
+        suite::TaskSchemeKind::Trajectory(it) => SchemeKind::Trajectory {
             steps: Vec::new(),
             marks: it.marks.clone(),
             errors: it
@@ -67,13 +67,13 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
                 .collect(),
             initial: it.initial,
         },
-        suite::SchemeKind::Pairwise { labels, tie_label, .. } => {
+        suite::TaskSchemeKind::Pairwise { labels, tie_label, .. } => {
             SchemeKind::Pairwise { labels: labels.clone(), tie_label: tie_label.clone() }
         }
-        suite::SchemeKind::Likert { size, min_label, max_label } => {
+        suite::TaskSchemeKind::Likert { size, min_label, max_label } => {
             SchemeKind::Likert { size: *size, min_label: min_label.clone(), max_label: max_label.clone() }
         }
-        suite::SchemeKind::Slider { min, max, step, start, min_label, max_label } => SchemeKind::Slider {
+        suite::TaskSchemeKind::Slider { min, max, step, start, min_label, max_label } => SchemeKind::Slider {
             min: *min,
             max: *max,
             step: *step,
@@ -81,10 +81,10 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
             min_label: min_label.clone(),
             max_label: max_label.clone(),
         },
-        suite::SchemeKind::Choice { labels, dropdown, many, limits } => {
+        suite::TaskSchemeKind::Choice { labels, dropdown, many, limits } => {
             SchemeKind::Choice { labels: labels.clone(), many: *many, dropdown: *dropdown, limits: *limits }
         }
-        suite::SchemeKind::Text { multiline, placeholder, limits } => {
+        suite::TaskSchemeKind::Text { multiline, placeholder, limits } => {
             SchemeKind::Text { multiline: *multiline, placeholder: placeholder.clone(), limits: *limits }
         }
     };
@@ -98,7 +98,7 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
 }
 
 fn build_rubric_scheme(
-    criteria: Vec<Criterion>,
+    criteria: Vec<FormCriterion>,
     overall: Option<&suite::Overall>,
     notes: Option<&suite::Notes>,
     shows_score: bool,
@@ -111,7 +111,7 @@ fn build_rubric_scheme(
                 _ => None,
             };
         }
-        Some(Criterion {
+        Some(FormCriterion {
             name: "overall".to_owned(),
             label: overall.label.clone().unwrap_or_else(|| "Overall".to_owned()),
             description: overall.description.clone(),
@@ -127,7 +127,7 @@ fn build_rubric_scheme(
     SchemeKind::Rubric { criteria, overall, notes, shows_score }
 }
 
-fn criterion_from_question(question: &Question<'_>) -> Criterion {
+fn criterion_from_question(question: &Question<'_>) -> FormCriterion {
     let asked = question.criterion;
     let name = question.id();
     let (label, description) = match question.node {
@@ -138,7 +138,7 @@ fn criterion_from_question(question: &Question<'_>) -> Criterion {
             (asked.title().to_owned(), description)
         }
     };
-    Criterion {
+    FormCriterion {
         name,
         label,
         description,
@@ -199,8 +199,8 @@ fn scale_values(scale: &Scale) -> Vec<(Value, Option<String>, Option<String>)> {
 }
 
 /// Whether a mean over them means anything.
-pub(super) fn is_one_scale(criteria: &[Criterion]) -> bool {
-    let ends = |criterion: &Criterion| match (
+pub(super) fn is_one_scale(criteria: &[FormCriterion]) -> bool {
+    let ends = |criterion: &FormCriterion| match (
         criterion.points.first().map(|point| &point.value),
         criterion.points.last().map(|point| &point.value),
     ) {
@@ -214,21 +214,21 @@ pub(super) fn is_one_scale(criteria: &[Criterion]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rubric::{Criterion as Asked, Draft};
+    use crate::rubric::{Criterion, Draft};
 
-    fn rubric(criteria: Vec<Asked>) -> Rubric {
+    fn rubric(criteria: Vec<Criterion>) -> Rubric {
         Rubric::new(Draft { criteria, ..Draft::default() }).unwrap()
     }
 
-    fn criteria(scheme: &Scheme) -> &[Criterion] {
+    fn criteria(scheme: &Scheme) -> &[FormCriterion] {
         let SchemeKind::Rubric { criteria, .. } = &scheme.kind else { panic!("no rubric") };
         criteria
     }
 
     #[test]
     fn people_are_asked_what_is_theirs_or_else_what_a_judge_would_be() {
-        let mut tone = Asked::new("tone", "It is polite.", CriterionKind::Question(Scale::likert(1, 5)));
-        let clear = Asked::new("clear", "It is clear.", CriterionKind::Question(Scale::Binary));
+        let mut tone = Criterion::new("tone", "It is polite.", CriterionKind::Question(Scale::likert(1, 5)));
+        let clear = Criterion::new("clear", "It is clear.", CriterionKind::Question(Scale::Binary));
         let all = schemes_of_rubric(&rubric(vec![tone.clone(), clear.clone()]), "r", true).unwrap();
         assert_eq!(
             criteria(&all).iter().map(|criterion| criterion.name.as_str()).collect::<Vec<_>>(),

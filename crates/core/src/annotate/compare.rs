@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Draft, Rating, Value};
+use super::{Answer, AnswerDraft, Rating, Value};
 
 /// An item with known answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ pub struct AnswerCheck {
 }
 
 /// Every expected answer, with the answer that was given.
-pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &Draft) -> Vec<AnswerCheck> {
+pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &AnswerDraft) -> Vec<AnswerCheck> {
     let tolerance = expecting.tolerance.unwrap_or(0.0);
     let mut found = Vec::new();
     for (scheme, expected) in &expecting.answers {
@@ -161,7 +161,7 @@ mod tests {
             "2".to_owned(),
             Marked { mark: Some("incorrect".into()), ..Marked::default() },
         )]);
-        let draft = Draft::from([
+        let draft = AnswerDraft::from([
             ("r".to_owned(), Answer::Rubric { criteria, overall: None, notes: None }),
             ("s".to_owned(), Answer::Trajectory { steps }),
             ("c".to_owned(), Answer::Choice { labels: vec!["x".into(), "y".into()] }),

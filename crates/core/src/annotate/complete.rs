@@ -9,8 +9,8 @@ use super::build::is_one_scale;
 use super::condition::list_shown_schemes;
 use super::verify::contradiction;
 use super::{
-    Answer, Criterion, Draft, ErrorCategory, Marked, Rated, Rating, Scheme, SchemeKind, SeverityLevel, Value,
-    Verification, point_of, reached_claims,
+    Answer, AnswerDraft, ErrorCategory, FormCriterion, Marked, Rated, Rating, Scheme, SchemeKind,
+    SeverityLevel, Value, Verification, point_of, reached_claims,
 };
 
 /// What keeps a draft from being submitted.
@@ -26,7 +26,7 @@ pub struct Gap {
 const OVERALL: &str = "overall";
 
 /// Everything that keeps a draft from being submitted; nothing if it may be.
-pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
+pub fn gaps(schemes: &[Scheme], draft: &AnswerDraft) -> Vec<Gap> {
     let mut found = Vec::new();
     for name in draft.keys().filter(|name| !schemes.iter().any(|scheme| scheme.name == **name)) {
         found.push(Gap {
@@ -172,7 +172,7 @@ fn matches_scheme_kind(kind: &SchemeKind, answer: &Answer) -> bool {
     )
 }
 
-fn rating_gap(criterion: &Criterion, rated: Option<&Rated>, required: bool) -> Option<String> {
+fn rating_gap(criterion: &FormCriterion, rated: Option<&Rated>, required: bool) -> Option<String> {
     match rated.and_then(|rated| rated.rating.as_ref()) {
         None => required.then(|| "not rated".to_owned()),
         Some(Rating::Scored { value }) => criterion.point(value).is_none().then(|| off_scale_message(value)),
@@ -230,7 +230,7 @@ fn is_error(errors: &[ErrorCategory], error: &str) -> bool {
 }
 
 /// The weighted mean of the ratings in the scale's own units; nothing where there is no number to weigh.
-pub fn weighted_score(criteria: &[Criterion], rated: &BTreeMap<String, Rated>) -> Option<f64> {
+pub fn weighted_score(criteria: &[FormCriterion], rated: &BTreeMap<String, Rated>) -> Option<f64> {
     if !is_one_scale(criteria) {
         return None;
     }

@@ -1,15 +1,15 @@
 //! Which questions are asked, after the answers to others.
 
-use super::{Answer, AnswerCondition, AnswerTest, Draft, Scheme, SchemeKind};
+use super::{Answer, AnswerCondition, AnswerDraft, AnswerTest, Scheme, SchemeKind};
 
 /// The schemes that are asked after these answers. The answer to a question that is not asked counts as none.
-pub fn list_shown_schemes<'a>(schemes: &'a [Scheme], draft: &Draft) -> Vec<&'a Scheme> {
+pub fn list_shown_schemes<'a>(schemes: &'a [Scheme], draft: &AnswerDraft) -> Vec<&'a Scheme> {
     schemes.iter().filter(|scheme| is_shown(schemes, draft, scheme, schemes.len())).collect()
 }
 
 /// A draft as it is stored: without answers to questions that are not asked, and with an empty answer where nothing was
 /// ticked of what was asked.
-pub fn complete_draft(schemes: &[Scheme], mut draft: Draft) -> Draft {
+pub fn complete_draft(schemes: &[Scheme], mut draft: AnswerDraft) -> AnswerDraft {
     let shown: Vec<&Scheme> = list_shown_schemes(schemes, &draft);
     for scheme in schemes.iter().filter(|scheme| !shown.iter().any(|one| one.name == scheme.name)) {
         draft.remove(&scheme.name);
@@ -23,7 +23,7 @@ pub fn complete_draft(schemes: &[Scheme], mut draft: Draft) -> Draft {
 }
 
 /// `depth` ends conditions that lead back to themselves, which a file cannot have.
-fn is_shown(schemes: &[Scheme], draft: &Draft, scheme: &Scheme, depth: usize) -> bool {
+fn is_shown(schemes: &[Scheme], draft: &AnswerDraft, scheme: &Scheme, depth: usize) -> bool {
     let Some(shown_when) = &scheme.shown_when else { return true };
     let holds = |condition: &AnswerCondition| {
         let source = schemes.iter().find(|one| one.name == condition.question);
@@ -137,10 +137,10 @@ mod tests {
             scheme("kinds", choice(&["a", "b"], true), after("right", is(&["no"]))),
             scheme("why", text(), after("kinds", is(&["b"]))),
         ];
-        let names = |draft: &Draft| {
+        let names = |draft: &AnswerDraft| {
             list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()
         };
-        let mut draft = Draft::from([("right".to_owned(), chosen(&["No"]))]);
+        let mut draft = AnswerDraft::from([("right".to_owned(), chosen(&["No"]))]);
         assert_eq!(names(&draft), ["right", "kinds"]);
         assert_eq!(gaps(&schemes, &draft).len(), 1, "`kinds` is required and open");
         draft.insert("kinds".to_owned(), chosen(&["a", "b"]));
@@ -158,7 +158,7 @@ mod tests {
     fn nothing_ticked_is_stored_as_an_empty_answer() {
         let mut schemes = [scheme("tags", choice(&["a", "b"], true), None)];
         schemes[0].required = false;
-        let stored = complete_draft(&schemes, Draft::new());
+        let stored = complete_draft(&schemes, AnswerDraft::new());
         assert_eq!(stored["tags"], chosen(&[]));
         let found = super::super::collect_question_ratings(&schemes, &stored);
         assert_eq!(found.len(), 1, "it counts as an answer");
@@ -190,11 +190,11 @@ mod tests {
             scheme("faults", choice(&["a", "b"], true), after("right", is_not("yes"))),
             scheme("why", text(), after("faults", is_not("a"))),
         ];
-        let names = |draft: &Draft| {
+        let names = |draft: &AnswerDraft| {
             list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(names(&Draft::new()), ["right"]);
-        let answered = |label: &str| Draft::from([("right".to_owned(), chosen(&[label]))]);
+        assert_eq!(names(&AnswerDraft::new()), ["right"]);
+        let answered = |label: &str| AnswerDraft::from([("right".to_owned(), chosen(&[label]))]);
         assert_eq!(names(&answered("Yes")), ["right"]);
         assert_eq!(names(&answered("No")), ["right", "faults", "why"], "no fault is ticked");
     }

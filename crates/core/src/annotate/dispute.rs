@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Answer, Draft, Quote, Rating, ScalePoint, Scheme, SchemeKind, Value, reached_claims, settled_rating,
+    Answer, AnswerDraft, Quote, Rating, ScalePoint, Scheme, SchemeKind, Value, reached_claims, settled_rating,
 };
 use crate::grade::join_chosen_labels;
 
@@ -22,7 +22,10 @@ pub struct QuestionRating<'a> {
 }
 
 /// Every rating in a draft, by question. Words are no ratings and are left out.
-pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<QuestionRating<'a>> {
+pub fn collect_question_ratings<'a>(
+    schemes: &'a [Scheme],
+    draft: &'a AnswerDraft,
+) -> Vec<QuestionRating<'a>> {
     let mut found = Vec::new();
     for scheme in schemes {
         let Some(answer) = draft.get(&scheme.name) else { continue };

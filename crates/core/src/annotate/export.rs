@@ -9,9 +9,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::build::is_one_scale;
 use super::{
-    Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
-    Verified, find_numeric_ends, plain_question_kind, reached_claims, running_score, settled_rating,
-    weighted_score,
+    Answer, AnswerDraft, Claim, FormCriterion, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value,
+    Verification, Verified, find_numeric_ends, plain_question_kind, reached_claims, running_score,
+    settled_rating, weighted_score,
 };
 use crate::grade::{EXCLUDED, LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, SCALES};
 use crate::quantity::Time;
@@ -27,7 +27,7 @@ pub struct ExportedForm<'a> {
     pub annotator: &'a str,
     pub time: Time,
     pub schemes: &'a [Scheme],
-    pub draft: &'a Draft,
+    pub draft: &'a AnswerDraft,
     /// What was decided about the item, where people disagreed.
     pub decisions: &'a [ExportedDecision],
     /// Whether the answers of this annotator are not used.
@@ -131,7 +131,7 @@ struct RatedScale {
 /// The scales of a rubric, by what is rated on them.
 fn list_rated_scales(kind: &SchemeKind) -> Vec<RatedScale> {
     let SchemeKind::Rubric { criteria, overall, .. } = kind else { return Vec::new() };
-    let of = |name: &str, criterion: &Criterion| {
+    let of = |name: &str, criterion: &FormCriterion| {
         Some(RatedScale { name: name.to_owned(), scale: describe_criterion_scale(criterion)? })
     };
     let own = criteria.iter().filter_map(|criterion| of(&criterion.name, criterion));
@@ -142,7 +142,7 @@ fn list_rated_scales(kind: &SchemeKind) -> Vec<RatedScale> {
 }
 
 /// The scale of a criterion in words that [`PlainQuestion`] and readers of tables know; `None` for numbers without ends.
-fn describe_criterion_scale(criterion: &Criterion) -> Option<String> {
+fn describe_criterion_scale(criterion: &FormCriterion) -> Option<String> {
     if let Some((low, high)) = find_numeric_ends(&criterion.points) {
         return Some(format!("{} to {}", number_to_json(low), number_to_json(high)));
     }
@@ -266,7 +266,7 @@ fn answer_to_json(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
 }
 
 fn rubric_answer_to_json(
-    criteria: &[Criterion],
+    criteria: &[FormCriterion],
     rated: &BTreeMap<String, Rated>,
     overall: Option<&Rated>,
     notes: Option<&str>,
@@ -397,7 +397,7 @@ pub fn export_columns(id_key: &str, schemes: &[Scheme], has_decisions: bool) -> 
                 columns.extend(overall.iter().map(|_| named("overall")));
                 columns.extend(notes.iter().map(|_| named("notes")));
                 columns.push(named("weighted_score"));
-                let beside = |criterion: &Criterion| {
+                let beside = |criterion: &FormCriterion| {
                     BESIDE.map(|column| named(&format!("{}.{column}", criterion.name)))
                 };
                 columns.extend(criteria.iter().flat_map(beside));

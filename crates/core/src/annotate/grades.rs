@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Answer, Draft, QuestionRating, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Value,
+    Answer, AnswerDraft, QuestionRating, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Value,
     collect_question_ratings, point_of, reached_claims, settled_rating,
 };
 use crate::grade::{
@@ -14,7 +14,7 @@ use crate::rubric::RubricHash;
 /// Grades of everything that a rubric asks. `rubrics` are their versions, by scheme.
 pub fn build_human_grades(
     schemes: &[Scheme],
-    draft: &Draft,
+    draft: &AnswerDraft,
     rubrics: &BTreeMap<String, RubricHash>,
     candidate: &str,
     person: &str,
@@ -64,7 +64,7 @@ pub fn build_human_grades(
 /// rubric, and their criterion is the name of the question. Free text is no grade.
 pub fn build_plain_grades(
     schemes: &[Scheme],
-    draft: &Draft,
+    draft: &AnswerDraft,
     candidate: &str,
     person: &str,
     time: Time,

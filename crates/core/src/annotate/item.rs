@@ -89,11 +89,13 @@ impl RowLayout {
         };
         for scheme in &annotation.schemes {
             match &scheme.kind {
-                suite::SchemeKind::Trajectory(it) => {
+                suite::TaskSchemeKind::Trajectory(it) => {
                     shape.steps_key = Some(it.steps_key.clone());
                     shape.step_text_key = Some(it.step_text_key.clone());
                 }
-                suite::SchemeKind::Pairwise { items_key, .. } => shape.items_key = Some(items_key.clone()),
+                suite::TaskSchemeKind::Pairwise { items_key, .. } => {
+                    shape.items_key = Some(items_key.clone())
+                }
                 _ => {}
             }
         }

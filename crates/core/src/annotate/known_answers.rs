@@ -136,7 +136,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::annotate::{AnswerLimits, Criterion};
+    use crate::annotate::{AnswerLimits, FormCriterion};
 
     fn find(kind: SchemeKind, expected: &Json) -> Option<String> {
         let scheme =
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn criteria_have_the_points_of_their_scale() {
         let point = |value: Value| ScalePoint { value, label: None, text: None, unit: None };
-        let criterion = |name: &str, points: Vec<Value>| Criterion {
+        let criterion = |name: &str, points: Vec<Value>| FormCriterion {
             name: name.to_owned(),
             label: name.to_owned(),
             description: None,

@@ -152,10 +152,10 @@ pub struct Scheme {
 pub enum SchemeKind {
     Rubric {
         /// Criteria to rate, in the order of the page.
-        criteria: Vec<Criterion>,
+        criteria: Vec<FormCriterion>,
         /// Overall rating; optional and not part of the weighted score.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        overall: Option<Criterion>,
+        overall: Option<FormCriterion>,
         /// Text field for notes; absent if the scheme has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<NotesField>,
@@ -237,8 +237,10 @@ pub enum SchemeKind {
     },
 }
 
+// A criterion as annotators see it. In schemas it has the name that the pages and other programs use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Criterion {
+#[schemars(rename = "Criterion")]
+pub struct FormCriterion {
     /// Id of the question, as in grades.
     pub name: String,
     /// Title of the criterion on the page.
@@ -463,7 +465,7 @@ pub enum Answer {
 }
 
 /// Everything that was entered so far, by scheme; what is saved by itself, and what is submitted.
-pub type Draft = BTreeMap<String, Answer>;
+pub type AnswerDraft = BTreeMap<String, Answer>;
 
 /// An annotation form: the root type of its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -473,7 +475,7 @@ pub struct Form {
     /// Questions about the item, in the order of the page.
     pub schemes: Vec<Scheme>,
     /// Answers that are already entered, by the name of the scheme.
-    pub draft: Draft,
+    pub draft: AnswerDraft,
     /// Settings of the annotation task.
     pub settings: AnnotationSettings,
 }
@@ -484,7 +486,7 @@ impl Rated {
     }
 }
 
-impl Criterion {
+impl FormCriterion {
     /// The point of the scale that a value is.
     pub fn point(&self, value: &Value) -> Option<&ScalePoint> {
         point_of(&self.points, value)

@@ -37,7 +37,7 @@ fn rated(ratings: &[(&str, f64)]) -> BTreeMap<String, Rated> {
 }
 
 /// The ratings that the tutorial exports.
-fn tutorial() -> (Vec<Scheme>, Draft) {
+fn tutorial() -> (Vec<Scheme>, AnswerDraft) {
     let criteria = rated(&[
         ("correctness", 4.0),
         ("code_quality", 3.0),
@@ -48,10 +48,10 @@ fn tutorial() -> (Vec<Scheme>, Draft) {
     let overall = Some(Rated::of(Value::Number(4.0)));
     let notes = Some("Agent found and fixed the bug.".to_owned());
     let answer = Answer::Rubric { criteria, overall, notes };
-    (build_schemes(&annotation(TUTORIAL)), Draft::from([("agent_quality".to_owned(), answer)]))
+    (build_schemes(&annotation(TUTORIAL)), AnswerDraft::from([("agent_quality".to_owned(), answer)]))
 }
 
-fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
+fn exported(schemes: &[Scheme], draft: &AnswerDraft) -> Json {
     let time = Time::parse("2026-03-20T10:15:32.25Z").unwrap();
     let form = ExportedForm {
         id_key: "trace_id",
@@ -115,17 +115,17 @@ fn every_row_that_is_not_rated_is_named_and_the_whole_is_not_asked_for() {
     let Some(Answer::Rubric { criteria, overall, .. }) = draft.get_mut("agent_quality") else { panic!() };
     criteria.remove("efficiency");
     *overall = None;
-    let rows = |draft: &Draft| gaps(&schemes, draft).into_iter().map(|gap| gap.row).collect::<Vec<_>>();
+    let rows = |draft: &AnswerDraft| gaps(&schemes, draft).into_iter().map(|gap| gap.row).collect::<Vec<_>>();
     assert_eq!(rows(&draft), ["efficiency"]);
-    assert_eq!(rows(&Draft::new()).len(), 5);
+    assert_eq!(rows(&AnswerDraft::new()).len(), 5);
     let Some(Answer::Rubric { criteria, .. }) = draft.get_mut("agent_quality") else { panic!() };
     criteria.insert("efficiency".into(), Rated::of(Value::Number(7.0)));
     criteria.insert("speed".into(), Rated::of(Value::Number(1.0)));
     assert_eq!(rows(&draft), ["speed", "efficiency"]);
     assert!(gaps(&schemes, &draft)[1].why.contains("not on the scale"));
-    let odd = Draft::from([("agent_quality".to_owned(), Answer::Text { text: "good".into() })]);
+    let odd = AnswerDraft::from([("agent_quality".to_owned(), Answer::Text { text: "good".into() })]);
     assert!(gaps(&schemes, &odd)[0].why.contains("another kind"));
-    let odd = Draft::from([("other".to_owned(), Answer::Text { text: "good".into() })]);
+    let odd = AnswerDraft::from([("other".to_owned(), Answer::Text { text: "good".into() })]);
     assert!(gaps(&schemes, &odd)[0].why.contains("no such scheme"));
 }
 
@@ -149,7 +149,7 @@ fn what_is_not_applicable_leaves_the_score_and_stays_apart_in_export_and_grades(
     );
     let SchemeKind::Rubric { .. } = &schemes[0].kind else { panic!() };
     let version = annotation(TUTORIAL).schemes.iter().find_map(|scheme| match &scheme.kind {
-        crate::suite::SchemeKind::Rubric { rubric, .. } => Some(rubric.version().clone()),
+        crate::suite::TaskSchemeKind::Rubric { rubric, .. } => Some(rubric.version().clone()),
         _ => None,
     });
     let rubrics = BTreeMap::from([("agent_quality".to_owned(), version.unwrap())]);
@@ -200,7 +200,7 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     let right = Marked { mark: Some("correct".into()), ..Marked::default() };
     let steps = BTreeMap::from([("2".to_owned(), right), ("4".to_owned(), wrong(Some("minor")))]);
     let criteria = rated(&[("correctness", 5.0), ("efficiency", 1.0)]);
-    let draft = Draft::from([
+    let draft = AnswerDraft::from([
         ("quality".to_owned(), Answer::Rubric { criteria, overall: None, notes: None }),
         ("step_eval".to_owned(), Answer::Trajectory { steps }),
         ("tags".to_owned(), Answer::Choice { labels: vec!["a".into(), "c".into()] }),
@@ -280,7 +280,7 @@ fn a_rubric_with_several_scales_is_exported_with_them_and_read_back() {
     ];
     let criteria = ratings.map(|(name, value)| (name.to_owned(), Rated::of(value))).into_iter().collect();
     let answer = Answer::Rubric { criteria, overall: None, notes: None };
-    let draft = Draft::from([("quality".to_owned(), answer)]);
+    let draft = AnswerDraft::from([("quality".to_owned(), answer)]);
     let row = exported(&schemes, &draft);
     let scales = json!({ "resolved": "binary", "tone": "1 to 5", "style": "radio" });
     assert_eq!(row["rubric"]["scales"], scales);
@@ -349,12 +349,12 @@ proptest! {
     fn drafts_read_back_as_they_were_written(value in 1..=5_i32, comment in ".{0,20}", label in "[a-z]{1,8}") {
         let mut criteria = rated(&[("a", f64::from(value))]);
         criteria.get_mut("a").unwrap().comment = Some(comment);
-        let draft = Draft::from([
+        let draft = AnswerDraft::from([
             ("r".to_owned(), Answer::Rubric { criteria, overall: None, notes: Some(label.clone()) }),
             ("p".to_owned(), Answer::Pairwise { label: Some(label) }),
         ]);
         let text = serde_json::to_string(&draft).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Draft>(&text).unwrap(), draft);
+        prop_assert_eq!(serde_json::from_str::<AnswerDraft>(&text).unwrap(), draft);
     }
 }
 
@@ -376,7 +376,7 @@ fn a_claim_about_a_case_has_the_values_of_its_row() {
 fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let annotation = annotation(TUTORIAL);
     let rubric = annotation.schemes.iter().find_map(|scheme| match &scheme.kind {
-        crate::suite::SchemeKind::Rubric { rubric, .. } => Some(rubric.clone()),
+        crate::suite::TaskSchemeKind::Rubric { rubric, .. } => Some(rubric.clone()),
         _ => None,
     });
     let rubric = rubric.unwrap();
@@ -406,9 +406,9 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         let confirmed = verified(Verification::Confirmed, None);
         let claims =
             BTreeMap::from([("correctness".to_owned(), first), ("correctness#1".to_owned(), confirmed)]);
-        Draft::from([("v".to_owned(), Answer::Verify { claims })])
+        AnswerDraft::from([("v".to_owned(), Answer::Verify { claims })])
     };
-    assert_eq!(gaps(&schemes, &Draft::new()).len(), 2);
+    assert_eq!(gaps(&schemes, &AnswerDraft::new()).len(), 2);
     assert_eq!(gaps(&schemes, &draft(verified(Verification::Corrected, None))).len(), 1);
     assert_eq!(gaps(&schemes, &draft(verified(Verification::Corrected, Some(9.0)))).len(), 1);
     let corrected = draft(verified(Verification::Corrected, Some(5.0)));
@@ -472,7 +472,7 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
         [["try"], ["look"], ["gold"]]
     );
     assert_eq!(settings.training[0].why.as_deref(), Some("It is warm."));
-    let draft = Draft::from([
+    let draft = AnswerDraft::from([
         ("tone".to_owned(), Answer::Choice { labels: vec!["friendly".into()] }),
         ("overall".to_owned(), Answer::Likert { value: Some(4) }),
     ]);
@@ -493,17 +493,17 @@ fn answers_outside_of_limits_are_refused() {
     let schemes = build_schemes(&annotation(yaml));
     let draft = |labels: &[&str], why: &str| {
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-        Draft::from([
+        AnswerDraft::from([
             ("faults".to_owned(), Answer::Choice { labels }),
             ("why".to_owned(), Answer::Text { text: why.to_owned() }),
         ])
     };
-    let whys = |draft: &Draft| gaps(&schemes, draft).into_iter().map(|gap| gap.why).collect::<Vec<_>>();
+    let whys = |draft: &AnswerDraft| gaps(&schemes, draft).into_iter().map(|gap| gap.why).collect::<Vec<_>>();
     assert_eq!(whys(&draft(&["a", "b"], " über. ")), [""; 0], "characters count, not bytes");
     assert_eq!(whys(&draft(&["a"], "  ")), [""; 0], "no text is no answer, and none is required");
     assert_eq!(whys(&draft(&["a", "b", "c"], "abc")), ["1 to 2 labels expected, 3 given"]);
     assert_eq!(whys(&draft(&["a"], "abcdef")), ["3 to 5 characters expected, 6 given"]);
-    assert_eq!(whys(&Draft::new()), ["1 to 2 labels expected, 0 given"], "no tick is an answer");
+    assert_eq!(whys(&AnswerDraft::new()), ["1 to 2 labels expected, 0 given"], "no tick is an answer");
     let mut short = draft(&["a"], "abc");
     short.insert("note".to_owned(), Answer::Text { text: "no".to_owned() });
     assert_eq!(whys(&short), ["at least 3 characters expected, 2 given"]);

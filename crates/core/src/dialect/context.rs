@@ -145,7 +145,7 @@ impl<'a> Context<'a> {
     }
 
     #[cfg(test)]
-    pub(super) fn asked(self) -> RequestedKeys {
+    pub(super) fn requested_keys(self) -> RequestedKeys {
         self.asked.into_inner()
     }
 
@@ -225,12 +225,12 @@ impl<'a> Context<'a> {
         let from = self.path_of(span.file);
         let written = Path::new(reference);
         if written.is_absolute() {
-            return self.open(&tidy(written), span);
+            return self.open(&remove_dots(written), span);
         }
         let beside = from.parent().unwrap_or(Path::new("")).to_owned();
         let mut folder = beside.as_path();
         loop {
-            let path = tidy(&folder.join(written));
+            let path = remove_dots(&folder.join(written));
             if let Some(file) = self.sources.borrow().find(&path) {
                 return Some(file);
             }
@@ -261,7 +261,7 @@ impl<'a> Context<'a> {
         let folders = path.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.world.root));
         folders
             .filter_map(|folder| {
-                let path = tidy(&folder.join(reference));
+                let path = remove_dots(&folder.join(reference));
                 let known = self.sources.borrow().find(&path);
                 known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
             })
@@ -276,7 +276,7 @@ impl<'a> Context<'a> {
     pub(super) fn find_optional(&self, reference: &str, from: FileId) -> Option<FileId> {
         let path = self.path_of(from);
         let folders = path.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.world.root));
-        folders.map(|folder| tidy(&folder.join(reference))).find_map(|path| {
+        folders.map(|folder| remove_dots(&folder.join(reference))).find_map(|path| {
             let known = self.sources.borrow().find(&path);
             known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
         })
@@ -549,7 +549,7 @@ impl<'a> Context<'a> {
         let from = self.path_of(span.file);
         let (mut folder, mut way) = (from.parent()?, String::new());
         loop {
-            if (self.world.read)(&tidy(&folder.join(reference))).is_ok() {
+            if (self.world.read)(&remove_dots(&folder.join(reference))).is_ok() {
                 return Some(way + reference);
             }
             if folder == self.world.root || !folder.starts_with(&self.world.root) {
@@ -771,7 +771,7 @@ fn short(number: f64) -> String {
 }
 
 /// A path without `.` and `..`, by its text alone.
-pub(super) fn tidy(path: &Path) -> PathBuf {
+pub(super) fn remove_dots(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::context::{Context, ReadError, tidy, unreadable};
+use super::context::{Context, ReadError, remove_dots, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceNode, SourceSpan};
 use crate::suite::{CompactRow, Data, DataRow, RowFile, RowStorage};
@@ -77,7 +77,7 @@ fn read_rows_of_dataset(cx: &Context<'_>, reference: String, span: SourceSpan) -
 /// The files that a pattern matches, sorted; none is an error at `span`.
 pub(super) fn find_files(cx: &Context<'_>, pattern: &str, span: SourceSpan) -> Vec<FileId> {
     let folder = cx.path_of(span.file).parent().unwrap_or(Path::new("")).to_owned();
-    let found = match (cx.world.glob)(&tidy(&folder.join(pattern))) {
+    let found = match (cx.world.glob)(&remove_dots(&folder.join(pattern))) {
         Ok(found) => found,
         Err(error) => {
             cx.report(unreadable(&error, Path::new(pattern), span));

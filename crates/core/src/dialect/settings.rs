@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::context::{Context, SETTINGS_FILE as FILE};
+use super::context::{Context, SETTINGS_FILE};
 use super::fields::MappingReader;
 use super::native::judge_fields;
 use crate::diagnostic::{Code, Diagnostic, closest};
@@ -163,7 +163,7 @@ const AGENTV_FILE: &str = ".agentv/config.yaml";
 
 /// The settings that hold for a file: those of the nearest folder above it.
 pub(super) fn read_settings_for_file(cx: &Context<'_>, file: FileId) -> ProjectSettings {
-    let found = cx.find_optional(FILE, file).and_then(|file_id| cx.parse(file_id));
+    let found = cx.find_optional(SETTINGS_FILE, file).and_then(|file_id| cx.parse(file_id));
     found.map(|node| read_project_settings(cx, &node)).unwrap_or_default()
 }
 
@@ -423,7 +423,7 @@ pub(super) fn resolve_file_reference(cx: &Context<'_>, name: &str, span: SourceS
         cx.report(
             Diagnostic::error(Code::UnknownName, span, format!("nothing is called `{name}`"))
                 .suggest(name, known.keys().map(String::as_str), "known names")
-                .note(format!("names are under `refs:` in {AGENTV_FILE} or {FILE}")),
+                .note(format!("names are under `refs:` in {AGENTV_FILE} or {SETTINGS_FILE}")),
         );
     }
     found

@@ -42,7 +42,7 @@ fn asked() -> RequestedKeys {
         let asked = with_world(&path, |world| {
             let cx = Context::new(world);
             read_file(&cx, &path, Some(dialect));
-            cx.asked()
+            cx.requested_keys()
         });
         for (what, keys) in asked {
             all.entry(what).or_default().extend(keys);

@@ -8,8 +8,8 @@ use crate::source::Tree;
 use crate::suite::{
     AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls,
     Case, CaseMatrix, CaseTarget, ItemOrder, Judge, Keyword, KnownItemPurpose, MatrixPrompt, McpServer,
-    Monitor, MonitorFilter, Scheme, SchemeKind, SetupProgram, ShowCondition, Suite, TieBreak, Trajectory,
-    Workspace,
+    Monitor, MonitorFilter, SetupProgram, ShowCondition, Suite, TaskScheme, TaskSchemeKind, TieBreak,
+    Trajectory, Workspace,
 };
 
 /// The native form of any suite.
@@ -399,30 +399,30 @@ fn keyword_to_tree(keyword: &Keyword) -> Tree {
     }
 }
 
-fn scheme_to_tree(scheme: &Scheme) -> Tree {
+fn scheme_to_tree(scheme: &TaskScheme) -> Tree {
     let kind = match &scheme.kind {
-        SchemeKind::Rubric { .. } => "rubric_eval",
-        SchemeKind::Trajectory(_) => "trajectory_eval",
-        SchemeKind::Pairwise { .. } => "pairwise",
-        SchemeKind::Likert { .. } => "likert",
-        SchemeKind::Slider { .. } => "slider",
-        SchemeKind::Choice { many: true, .. } => "multiselect",
-        SchemeKind::Choice { dropdown: false, .. } => "radio",
-        SchemeKind::Choice { dropdown: true, .. } => "select",
-        SchemeKind::Text { .. } => "text",
+        TaskSchemeKind::Rubric { .. } => "rubric_eval",
+        TaskSchemeKind::Trajectory(_) => "trajectory_eval",
+        TaskSchemeKind::Pairwise { .. } => "pairwise",
+        TaskSchemeKind::Likert { .. } => "likert",
+        TaskSchemeKind::Slider { .. } => "slider",
+        TaskSchemeKind::Choice { many: true, .. } => "multiselect",
+        TaskSchemeKind::Choice { dropdown: false, .. } => "radio",
+        TaskSchemeKind::Choice { dropdown: true, .. } => "select",
+        TaskSchemeKind::Text { .. } => "text",
     };
     let tree = Tree::map()
         .with("annotation_type", kind)
         .with("name", &scheme.name)
         .maybe("description", scheme.description.as_deref())
         .unless(
-            matches!(scheme.kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_)),
+            matches!(scheme.kind, TaskSchemeKind::Rubric { .. } | TaskSchemeKind::Trajectory(_)),
             "required",
             scheme.required,
         )
         .maybe("show_when", scheme.shown_when.as_ref().map(show_condition_to_tree));
     match &scheme.kind {
-        SchemeKind::Rubric { rubric, overall, notes, may_skip } => add_rated_rubric(tree, rubric)
+        TaskSchemeKind::Rubric { rubric, overall, notes, may_skip } => add_rated_rubric(tree, rubric)
             .unless(true, "allow_not_applicable", *may_skip)
             .maybe(
                 "overall",
@@ -448,28 +448,28 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
                         .maybe("placeholder", notes.placeholder.as_deref())
                 }),
             ),
-        SchemeKind::Trajectory(trajectory) => add_trajectory_keys(tree, trajectory),
-        SchemeKind::Pairwise { items_key, labels, tie_label } => tree
+        TaskSchemeKind::Trajectory(trajectory) => add_trajectory_keys(tree, trajectory),
+        TaskSchemeKind::Pairwise { items_key, labels, tie_label } => tree
             .with("items_key", items_key)
             .with("labels", labels.clone())
             .unless(false, "allow_tie", tie_label.is_some())
             .maybe("tie_label", tie_label.as_deref()),
-        SchemeKind::Likert { size, min_label, max_label } => tree
+        TaskSchemeKind::Likert { size, min_label, max_label } => tree
             .with("size", *size)
             .maybe("min_label", min_label.as_deref())
             .maybe("max_label", max_label.as_deref()),
-        SchemeKind::Slider { min, max, step, start, min_label, max_label } => tree
+        TaskSchemeKind::Slider { min, max, step, start, min_label, max_label } => tree
             .with("min_value", *min as f64)
             .with("max_value", *max as f64)
             .unless(1.0, "step", f64::from(*step))
             .maybe("starting_value", start.map(|start| start as f64))
             .maybe("min_label", min_label.as_deref())
             .maybe("max_label", max_label.as_deref()),
-        SchemeKind::Choice { labels, limits, .. } => tree
+        TaskSchemeKind::Choice { labels, limits, .. } => tree
             .with("labels", labels.clone())
             .maybe("min_selections", limits.min)
             .maybe("max_selections", limits.max),
-        SchemeKind::Text { multiline, placeholder, limits } => tree
+        TaskSchemeKind::Text { multiline, placeholder, limits } => tree
             .unless(true, "multiline", *multiline)
             .maybe("placeholder", placeholder.as_deref())
             .maybe("min_chars", limits.min)

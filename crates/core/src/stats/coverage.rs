@@ -3,8 +3,8 @@
 //! `cargo test --release -p jurist-core --lib stats::coverage -- --ignored --nocapture` prints the table of
 //! docs/statistics.md; `make test` tries a part of it.
 
-// Only tests are here.
-#[cfg(test)]
+#![cfg(test)]
+
 use super::agreement::alpha::alpha_with_interval;
 use super::agreement::icc::{Design, IccUnit, icc};
 use super::agreement::kappa::{KappaWeights, cohen_with_interval, fleiss_with_interval};

@@ -12,6 +12,5 @@ pub mod sampling;
 pub mod monitoring;
 pub mod ranking;
 pub mod by_name;
-#[cfg(test)]
 #[allow(clippy::print_stdout, reason = "the table of a long test is printed")]
 mod coverage;

@@ -27,7 +27,7 @@ pub struct AnnotationTask {
     pub keywords: Vec<Keyword>,
     /// A file with more of them.
     pub keyword_file: Option<KeywordFile>,
-    pub schemes: Vec<Scheme>,
+    pub schemes: Vec<TaskScheme>,
     pub allow_back_navigation: bool,
     pub show_criteria_descriptions: bool,
     /// Whether people see the weighted score as it grows.
@@ -105,17 +105,17 @@ pub struct KnownItem {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scheme {
+pub struct TaskScheme {
     pub name: String,
     pub description: Option<String>,
     pub required: bool,
     /// When it is asked; always by default.
     pub shown_when: Option<ShowCondition>,
-    pub kind: SchemeKind,
+    pub kind: TaskSchemeKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum SchemeKind {
+pub enum TaskSchemeKind {
     Rubric {
         rubric: Arc<Rubric>,
         overall: Option<Overall>,

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 pub use alert_rule::{AlertCondition, AlertMetric, AlertRule, LimitDirection};
 pub use annotation::{
     AnnotationTask, AnswerLimits, ItemOrder, Keyword, KeywordFile, KnownItem, KnownItemPurpose, Notes,
-    Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory,
+    Overall, StepErrorCategory, StepErrorSeverity, TaskScheme, TaskSchemeKind, Trajectory,
 };
 pub use case_instance::{CaseInstance, NamedInstance};
 pub use data_rows::{CompactRow, Data, DataRow, RowFile, RowStorage};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jurist_core::annotate::{
-    AnnotationSettings, Draft, ItemAnswerKey, Scheme, compare_expected_answers, compute_median,
+    AnnotationSettings, AnswerDraft, ItemAnswerKey, Scheme, compare_expected_answers, compute_median,
     measure_annotator_pace,
 };
 use jurist_core::grade::Time;
@@ -26,7 +26,7 @@ pub struct AnnotationWithSchemes {
     /// The annotator's name in grades and exports.
     pub name: String,
     pub schemes: Arc<[Scheme]>,
-    pub draft: Draft,
+    pub draft: AnswerDraft,
 }
 
 /// The newest answers of the annotators who are not excluded, the oldest first.
@@ -66,7 +66,7 @@ pub async fn load_all_annotations(
             } else {
                 Arc::clone(schemes)
             };
-            let draft = Draft::deserialize(&annotation.body).unwrap_or_default();
+            let draft = AnswerDraft::deserialize(&annotation.body).unwrap_or_default();
             let name = names.get(&annotation.account).unwrap_or(&annotation.name).clone();
             found.push(AnnotationWithSchemes { annotation, name, schemes, draft });
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use jurist_core::annotate::{Draft, ExportedForm, export_cells, export_columns, form_to_json_line};
+use jurist_core::annotate::{AnswerDraft, ExportedForm, export_cells, export_columns, form_to_json_line};
 use jurist_core::grade::EXCLUDED;
 use jurist_core::report::csv_cell;
 use jurist_store::annotate::{ItemRole, Task};
@@ -64,7 +64,7 @@ pub async fn export_annotations(
             let asked = &versions[&answer.version];
             let item = store.item(project, answer.item).await?;
             let (_, schemes) = asked.about(store, project, &item, None).await?;
-            let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
+            let draft: AnswerDraft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
             lines.add(&ExportedForm {
                 id_key: asked.id_key(),
                 candidate: &answer.candidate,

@@ -1,7 +1,8 @@
 //! Follow-up of a submitted answer: grades, feedback, and the annotator's output file.
 
 use jurist_core::annotate::{
-    AnswerCheck, Draft, ItemAnswerKey, build_human_grades, compare_expected_answers, measure_annotator_pace,
+    AnswerCheck, AnswerDraft, ItemAnswerKey, build_human_grades, compare_expected_answers,
+    measure_annotator_pace,
 };
 use jurist_core::grade::Time;
 use jurist_store::annotate::ItemRole;
@@ -23,7 +24,7 @@ pub async fn complete_annotation(
     store: &Store,
     project: ProjectId,
     shown: &AssignmentContext,
-    draft: &Draft,
+    draft: &AnswerDraft,
     attempt: u32,
     now: Time,
 ) -> Result<AnnotationFeedback, StoreError> {
@@ -47,7 +48,7 @@ async fn record(
     project: ProjectId,
     shown: &AssignmentContext,
     candidate: &str,
-    draft: &Draft,
+    draft: &AnswerDraft,
     attempt: u32,
     now: Time,
 ) -> Result<(), StoreError> {

@@ -64,7 +64,7 @@ pub async fn from_annotation(
     let name = annotation.name.clone().unwrap_or_else(|| "Annotation".to_owned());
     let mut rubrics = BTreeMap::new();
     for scheme in &annotation.schemes {
-        if let suite::SchemeKind::Rubric { rubric, .. } = &scheme.kind {
+        if let suite::TaskSchemeKind::Rubric { rubric, .. } = &scheme.kind {
             let named = format!("{name}: {}", scheme.name);
             let version = put_rubric(store, project, &named, rubric, (region, author), now).await?;
             rubrics.insert(scheme.name.clone(), RubricVersionRef { id: version.id, hash: version.hash });

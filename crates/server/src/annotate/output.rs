@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use jurist_core::annotate::{Draft, ExportedForm, form_to_json_line};
+use jurist_core::annotate::{AnswerDraft, ExportedForm, form_to_json_line};
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ProjectId, Store, StoreError, TaskId};
@@ -108,7 +108,7 @@ async fn append_answer(
         return write_answer_file(store, project, &work.task, output, answer.account).await;
     }
     let asked = TaskDefinition::of(store, project, work.task.id, answer.version).await?;
-    let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
+    let draft: AnswerDraft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
     let item = store.item(project, answer.item).await?;
     let one = form_to_json_line(&ExportedForm {
         id_key: asked.id_key(),

@@ -1,6 +1,6 @@
 //! The annotator's view of an assignment.
 
-use jurist_core::annotate::{AnnotationSettings, AssignmentOrder, Draft, Item, Scheme};
+use jurist_core::annotate::{AnnotationSettings, AnswerDraft, AssignmentOrder, Item, Scheme};
 use jurist_core::grade::Time;
 use jurist_store::annotate::Task;
 use jurist_store::assignments::{
@@ -21,7 +21,7 @@ pub struct AssignmentContext {
     /// The id of the item's row in the data, unless it could tell the annotator which items are checks.
     pub row: Option<String>,
     pub schemes: Vec<Scheme>,
-    pub draft: Draft,
+    pub draft: AnswerDraft,
 }
 
 /// Data of the assignment page.

@@ -1,7 +1,7 @@
 //! Working on tasks: what comes next, what was entered, what is submitted. Everybody sees their own and nothing else.
 
 use axum::extract::State;
-use jurist_core::annotate::{AnswerCheck, Draft, Gap, Item, Scheme, complete_draft, gaps};
+use jurist_core::annotate::{AnswerCheck, AnswerDraft, Gap, Item, Scheme, complete_draft, gaps};
 use jurist_core::grade::Time;
 use jurist_store::assignments::{Assignment, AssignmentState, NextAssignment, OwnAssignment, SaveOutcome};
 use jurist_store::{AccountId, AssignmentId, TaskId, clock};
@@ -49,7 +49,7 @@ struct WorkShown {
     schemes: Vec<Scheme>,
     /// Current draft, by scheme.
     #[schema(value_type = Object)]
-    draft: Draft,
+    draft: AnswerDraft,
     /// Revision of the draft; a request that saves or submits it sends this number.
     revision: u64,
     /// `assigned` or `submitted`.
@@ -129,7 +129,7 @@ struct NoWork {
 struct SentDraft {
     /// As `jurist schema annotation` describes it.
     #[schema(value_type = Object)]
-    draft: Draft,
+    draft: AnswerDraft,
     /// The one that was last seen.
     revision: u64,
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use jurist_core::annotate::{
-    BadDecision, DecidedRating, Draft, Item, Quote, Rating, Scheme, collect_question_ratings, disagreement,
-    list_question_points, parse_decided_rating, rating_unit,
+    AnswerDraft, BadDecision, DecidedRating, Item, Quote, Rating, Scheme, collect_question_ratings,
+    disagreement, list_question_points, parse_decided_rating, rating_unit,
 };
 use jurist_store::adjudications::{Adjudication, NewAdjudication};
 use jurist_store::annotate::{ItemRole, Task};
@@ -146,7 +146,7 @@ struct AnswerOfPerson {
     name: String,
     /// Answers by scheme, as `jurist schema annotation` describes them.
     #[schema(value_type = Object)]
-    draft: Draft,
+    draft: AnswerDraft,
     /// Working time in seconds; `null` if it is unknown.
     seconds: Option<f64>,
     /// When it was submitted, in UTC (RFC 3339).

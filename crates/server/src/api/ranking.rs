@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use jurist_core::annotate::{Answer, Draft, SchemeKind};
+use jurist_core::annotate::{Answer, AnswerDraft, SchemeKind};
 use jurist_core::report;
 use jurist_core::stats::ranking::{
     FirstWins, Pair, Preferred, Ranking, WinRates, estimate_strengths, first_wins, order_by_strength,
@@ -192,7 +192,7 @@ async fn load_annotator_preferences(
                 && !excluded.contains(&submitted_annotation.account)
         };
         for it in page.items.iter().filter(is_shown) {
-            let draft: Draft = serde_json::from_value(it.body.clone()).unwrap_or_default();
+            let draft: AnswerDraft = serde_json::from_value(it.body.clone()).unwrap_or_default();
             let Some(Answer::Pairwise { label: Some(label) }) = draft.get(&scheme) else { continue };
             let is_turned = turned.get(&(it.item, it.account)).copied().unwrap_or(false);
             held.add_answer(&it.item.to_string(), label, &labels, tie_label.as_deref(), is_turned);

@@ -17,7 +17,7 @@ use super::audit::record_audit_entry;
 use super::file_checks::load_single_rubric;
 use super::path_parameters::{RUBRIC_ID, RUBRIC_VERSION_ID};
 use super::{Json, Path, Query};
-use crate::annotate::parse_stored_rubric as of_version;
+use crate::annotate::parse_stored_rubric;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
@@ -304,7 +304,7 @@ async fn diff_rubric_versions(
     let from: RubricVersionId = since.from.parse().map_err(ApiError::bad)?;
     let old = app.store.rubric_version(caller.project, &from).await?;
     let new = app.store.rubric_version(caller.project, &to).await?;
-    let changes = diff_rubrics(&of_version(&old)?, &of_version(&new)?);
+    let changes = diff_rubrics(&parse_stored_rubric(&old)?, &parse_stored_rubric(&new)?);
     let changes = changes.into_iter().map(RubricDifference::from).collect();
     Ok(Json(VersionDiff { from: from.to_string(), to: to.to_string(), changes }))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::TestRules;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::context::{Context, ReadError, tidy};
+use crate::dialect::context::{Context, ReadError, remove_dots};
 use crate::dialect::fields::MappingReader;
 use crate::source::{NodeEntry, SourceNode, SourceSpan};
 use crate::suite::{SetupProgram, Workspace};
@@ -149,7 +149,7 @@ impl<'b> WorkspaceBlock<'b> {
         // A path that stands in the suite itself is kept as it is written.
         let path = match written {
             Some(path) if self.base.as_os_str().is_empty() => Some(path),
-            path => path.map(|path| tidy(&self.base.join(path)).display().to_string()),
+            path => path.map(|path| remove_dots(&self.base.join(path)).display().to_string()),
         };
         let mut folder = Workspace { path, ..Workspace::default() };
         if let Some(entry) = self.find("repos") {
@@ -166,7 +166,7 @@ impl<'b> WorkspaceBlock<'b> {
         if let Some(entry) = self.find("setup") {
             // Programs of an environment work in its folder, those of older files beside the suite.
             let workdir = folder.path.as_deref().filter(|_| self.key == "environment");
-            let workdir = workdir.map(|path| tidy(Path::new(path)));
+            let workdir = workdir.map(|path| remove_dots(Path::new(path)));
             if let Some(program) = self.read_program(&entry.value, workdir) {
                 folder.setup.push(SetupProgram { env: self.read_variables(), ..program });
             }
@@ -231,7 +231,7 @@ impl<'b> WorkspaceBlock<'b> {
             (None, Some(cwd)) => self.base.join(cwd),
             (_, None) => self.base.to_owned(),
         };
-        let place = ProgramPlace { start: tidy(&start), workdir };
+        let place = ProgramPlace { start: remove_dots(&start), workdir };
         let command: Vec<String> = words.iter().map(|word| place.rewrite_word(word)).collect();
         let timeout = timeout.map(|milliseconds| milliseconds / 1000.0);
         (!command.is_empty()).then(|| SetupProgram {
@@ -373,7 +373,7 @@ impl ProgramPlace {
         if !is_relative {
             return word.to_owned();
         }
-        let path = tidy(&self.start.join(word));
+        let path = remove_dots(&self.start.join(word));
         let starts_in_copy = self.within_workdir(&self.start).is_some();
         match (starts_in_copy, self.within_workdir(&path)) {
             (true, Some(_)) | (false, None) => word.to_owned(),
@@ -443,6 +443,6 @@ fn is_missing_folder(cx: &Context<'_>, path: &str, span: SourceSpan) -> bool {
     let file = cx.path_of(span.file);
     let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(&cx.world.root));
     folders
-        .map(|folder| tidy(&folder.join(path)))
+        .map(|folder| remove_dots(&folder.join(path)))
         .all(|place| matches!((cx.world.read)(&place), Err(ReadError::Missing)))
 }

@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::source::{SourceNode, SourceSpan};
-use crate::suite::{AnswerCondition, AnswerTest, Scheme, SchemeKind, ShowCondition};
+use crate::suite::{AnswerCondition, AnswerTest, ShowCondition, TaskScheme, TaskSchemeKind};
 
 /// Operators of Potato that look into words.
 const OF_WORDS: [&str; 4] = ["matches", "length_gt", "length_lt", "length_in_range"];
@@ -26,7 +26,7 @@ const OPERATORS: [&str; 12] = [
 ];
 
 /// Reads the conditions of all schemes, and checks them against the questions that they depend on.
-pub(super) fn read_show_conditions(cx: &Context<'_>, nodes: &[SourceNode], schemes: &mut [Scheme]) {
+pub(super) fn read_show_conditions(cx: &Context<'_>, nodes: &[SourceNode], schemes: &mut [TaskScheme]) {
     let mut found: BTreeMap<String, PlacedCondition> = BTreeMap::new();
     for node in nodes {
         let Some(name) = node.get("name").and_then(SourceNode::text) else { continue };
@@ -229,7 +229,7 @@ fn read_range(cx: &Context<'_>, value: Option<&SourceNode>, condition: &SourceNo
 }
 
 /// Whether a condition can be tested: its questions are there, and can have the answers that it names.
-fn check_condition(cx: &Context<'_>, read: &PlacedCondition, name: &str, schemes: &[Scheme]) -> bool {
+fn check_condition(cx: &Context<'_>, read: &PlacedCondition, name: &str, schemes: &[TaskScheme]) -> bool {
     let mut can_be_tested = true;
     for (condition, span) in read.condition.conditions.iter().zip(&read.spans) {
         let question = &condition.question;
@@ -248,20 +248,20 @@ fn check_condition(cx: &Context<'_>, read: &PlacedCondition, name: &str, schemes
     can_be_tested
 }
 
-fn check_test(cx: &Context<'_>, condition: &AnswerCondition, source: &Scheme, span: SourceSpan) -> bool {
+fn check_test(cx: &Context<'_>, condition: &AnswerCondition, source: &TaskScheme, span: SourceSpan) -> bool {
     let question = &condition.question;
     let labels: Option<Vec<String>> = match &source.kind {
-        SchemeKind::Choice { labels, .. } => Some(labels.clone()),
-        SchemeKind::Pairwise { labels, tie_label, .. } => {
+        TaskSchemeKind::Choice { labels, .. } => Some(labels.clone()),
+        TaskSchemeKind::Pairwise { labels, tie_label, .. } => {
             Some(labels.iter().chain(tie_label).cloned().collect())
         }
-        SchemeKind::Likert { .. } | SchemeKind::Slider { .. } => None,
-        SchemeKind::Text { .. }
+        TaskSchemeKind::Likert { .. } | TaskSchemeKind::Slider { .. } => None,
+        TaskSchemeKind::Text { .. }
             if matches!(condition.test, AnswerTest::Answered | AnswerTest::Unanswered) =>
         {
             None
         }
-        SchemeKind::Text { .. } | SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_) => {
+        TaskSchemeKind::Text { .. } | TaskSchemeKind::Rubric { .. } | TaskSchemeKind::Trajectory(_) => {
             let message = format!("answers to `{question}` are not tested: this question is always asked");
             let diagnostic = Diagnostic::warning(Code::Unsupported, span, message);
             cx.report(

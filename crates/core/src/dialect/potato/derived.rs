@@ -1,14 +1,14 @@
 //! Kinds of questions that are asked here as a rubric, a choice or a text: what Potato has a type of its own for.
 
 use super::schemes::{
-    PointLabels, Rating, SchemePart, grid_of, rated_question, read_label_name, read_selection_limits,
+    PointLabels, RatingScale, SchemePart, grid_of, rated_question, read_label_name, read_selection_limits,
 };
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
 use crate::source::{NodeShape, SourceNode};
-use crate::suite::{AnswerLimits, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
+use crate::suite::{AnswerLimits, StepErrorCategory, StepErrorSeverity, TaskSchemeKind, Trajectory};
 
 /// Failure modes of systems of several agents: Cemri et al., "Why Do Multi-Agent LLM Systems Fail?" (2025).
 const MAST: &[(&str, &[&str])] = &[
@@ -46,7 +46,7 @@ const BELOW: &str = " / ";
 const RIGHT_MARKS: [&str; 6] = ["correct", "right", "good", "yes", "success", "ok"];
 
 /// The scale of a scheme that says its ends, as whole numbers.
-pub(super) fn read_ends(fields: &MappingReader<'_>, usual: (i64, i64)) -> Option<Rating> {
+pub(super) fn read_ends(fields: &MappingReader<'_>, usual: (i64, i64)) -> Option<RatingScale> {
     let cx = fields.cx;
     let end = |keys: &[&'static str]| {
         fields.any(keys).and_then(|node| cx.integer(node, keys[0], -1_000_000..=1_000_000))
@@ -67,11 +67,15 @@ pub(super) fn read_ends(fields: &MappingReader<'_>, usual: (i64, i64)) -> Option
     };
     let labels =
         [end_label(&["min_label", "left_label"], min), end_label(&["max_label", "right_label"], max)];
-    Some(Rating { min, max, labels: labels.into_iter().flatten().collect() })
+    Some(RatingScale { min, max, labels: labels.into_iter().flatten().collect() })
 }
 
 /// One row on the scale, called as the scheme is.
-pub(super) fn one_row(fields: &MappingReader<'_>, name: Option<&str>, rating: &Rating) -> Option<SchemeKind> {
+pub(super) fn one_row(
+    fields: &MappingReader<'_>,
+    name: Option<&str>,
+    rating: &RatingScale,
+) -> Option<TaskSchemeKind> {
     let name = name.unwrap_or("rating");
     let description = fields.text("description").unwrap_or_else(|| name.to_owned());
     let criterion = rated_question(name, &description, rating);
@@ -79,7 +83,7 @@ pub(super) fn one_row(fields: &MappingReader<'_>, name: Option<&str>, rating: &R
 }
 
 /// Both ends of a range, each on the scale.
-pub(super) fn read_range_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+pub(super) fn read_range_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let rating = read_ends(fields, (0, 100))?;
     fields.knows(&["show_values", "step"]);
     let rows = [("lower end", "The lower end of the range"), ("upper end", "The upper end of the range")];
@@ -88,7 +92,7 @@ pub(super) fn read_range_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind
 }
 
 /// Pairs of opposites, each with the points between them.
-pub(super) fn read_opposites_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+pub(super) fn read_opposites_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let max = fields.integer("scale_points", 2..=100).unwrap_or(7);
     let mut criteria = Vec::new();
@@ -104,19 +108,19 @@ pub(super) fn read_opposites_scheme(fields: &MappingReader<'_>) -> Option<Scheme
         };
         let labels: PointLabels = [(1, left.clone()), (max, right.clone())].into_iter().collect();
         let name = format!("{left} – {right}");
-        criteria.push(rated_question(&name, &name, &Rating { min: 1, max, labels }));
+        criteria.push(rated_question(&name, &name, &RatingScale { min: 1, max, labels }));
         spot.children.push(Spot::new(pair.span));
     }
     fields.knows(&["show_center_label", "center_label", "randomize_pairs"]);
-    grid_of(cx, criteria, &Rating { min: 1, max, labels: PointLabels::new() }, &spot)
+    grid_of(cx, criteria, &RatingScale { min: 1, max, labels: PointLabels::new() }, &spot)
 }
 
 /// Points that are given to labels, up to a total. That they add up is not checked, which is a warning.
-pub(super) fn read_shares_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+pub(super) fn read_shares_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let total = fields.any(&["total_points", "total"]);
     let max = total.and_then(|node| cx.integer(node, "total", 1..=100)).unwrap_or(100);
-    let rating = Rating { min: 0, max, labels: PointLabels::new() };
+    let rating = RatingScale { min: 0, max, labels: PointLabels::new() };
     let mut criteria = Vec::new();
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("labels"));
     for label in fields.need("labels").and_then(|node| cx.list(node, "labels")).unwrap_or_default() {
@@ -135,7 +139,10 @@ pub(super) fn read_shares_scheme(fields: &MappingReader<'_>) -> Option<SchemeKin
 }
 
 /// How sure an annotator is of another answer.
-pub(super) fn read_confidence_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
+pub(super) fn read_confidence_scheme(
+    fields: &MappingReader<'_>,
+    name: Option<&str>,
+) -> Option<TaskSchemeKind> {
     fields.knows(&["target_schema", "slider_min", "slider_max", "sequential_key_binding"]);
     if fields.word("scale_type", &[("likert", false), ("slider", true)]) == Some(true) {
         let rating = read_ends(fields, (0, 100))?;
@@ -144,21 +151,21 @@ pub(super) fn read_confidence_scheme(fields: &MappingReader<'_>, name: Option<&s
     let labels = fields.texts("labels");
     let usual = if labels.is_empty() { 5 } else { labels.len() as i64 };
     let max = fields.integer("scale_points", 2..=100).unwrap_or(usual);
-    let rating = Rating { min: 1, max, labels: (1..=max).zip(labels).collect() };
+    let rating = RatingScale { min: 1, max, labels: (1..=max).zip(labels).collect() };
     one_row(fields, name, &rating)
 }
 
 /// A text that people change, or a passage that they quote: here they write it down, which is a warning.
-pub(super) fn read_edit_scheme(fields: &MappingReader<'_>) -> SchemeKind {
+pub(super) fn read_edit_scheme(fields: &MappingReader<'_>) -> TaskSchemeKind {
     fields.ignores(&["source_field", "show_diff", "show_edit_distance", "allow_reset"]);
     // Of a quote only the words are kept, not where they stand.
     fields.ignores(&["question_field", "passage_field", "allow_unanswerable", "highlight_color"]);
     let placeholder = fields.text("placeholder");
-    SchemeKind::Text { multiline: true, placeholder, limits: AnswerLimits::default() }
+    TaskSchemeKind::Text { multiline: true, placeholder, limits: AnswerLimits::default() }
 }
 
 /// A tree of labels, each of which can be chosen, written as the way to it.
-pub(super) fn read_taxonomy_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+pub(super) fn read_taxonomy_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let mut labels = Vec::new();
     if let Some(preset) = fields.get("taxonomy_preset") {
@@ -178,7 +185,7 @@ pub(super) fn read_taxonomy_scheme(fields: &MappingReader<'_>) -> Option<SchemeK
         cx.error(Code::Scale, fields.key_span("taxonomy"), message);
         return None;
     }
-    Some(SchemeKind::Choice { labels, dropdown: false, many: true, limits })
+    Some(TaskSchemeKind::Choice { labels, dropdown: false, many: true, limits })
 }
 
 fn collect_labels(cx: &Context<'_>, node: &SourceNode, above: &str, labels: &mut Vec<String>) {
@@ -199,12 +206,12 @@ fn collect_labels(cx: &Context<'_>, node: &SourceNode, above: &str, labels: &mut
 }
 
 /// A mark for every step with a call: whether the tool and its arguments were right.
-pub(super) fn read_call_review(fields: &MappingReader<'_>) -> SchemeKind {
+pub(super) fn read_call_review(fields: &MappingReader<'_>) -> TaskSchemeKind {
     let message = "each step is marked as a whole here, not each of its calls";
     let span = fields.key_span("annotation_type");
     fields.cx.report(Diagnostic::warning(Code::NoEffect, span, message));
     let kind = |name: &str| StepErrorCategory { category: name.to_owned(), types: Vec::new() };
-    SchemeKind::Trajectory(Trajectory {
+    TaskSchemeKind::Trajectory(Trajectory {
         steps_key: fields.text("steps_key").unwrap_or_else(|| "steps".to_owned()),
         step_text_key: fields.text("step_text_key").unwrap_or_else(|| "action".to_owned()),
         marks: ["correct", "incorrect"].map(str::to_owned).to_vec(),
@@ -215,7 +222,7 @@ pub(super) fn read_call_review(fields: &MappingReader<'_>) -> SchemeKind {
 }
 
 /// One of the labels for every step, which is a trajectory whose first mark means correct.
-pub(super) fn read_step_choice(fields: &MappingReader<'_>, labels: Vec<String>) -> Option<SchemeKind> {
+pub(super) fn read_step_choice(fields: &MappingReader<'_>, labels: Vec<String>) -> Option<TaskSchemeKind> {
     let first = labels.first().map(|label| label.to_lowercase()).unwrap_or_default();
     if !RIGHT_MARKS.iter().any(|mark| first.starts_with(mark)) {
         fields.cx.report(
@@ -229,7 +236,7 @@ pub(super) fn read_step_choice(fields: &MappingReader<'_>, labels: Vec<String>) 
         return None;
     }
     let severity = StepErrorSeverity { name: "wrong".to_owned(), weight: -1.0 };
-    Some(SchemeKind::Trajectory(Trajectory {
+    Some(TaskSchemeKind::Trajectory(Trajectory {
         steps_key: fields.text("steps_key").unwrap_or_else(|| "steps".to_owned()),
         step_text_key: fields.text("step_text_key").unwrap_or_else(|| "action".to_owned()),
         marks: labels,
@@ -283,14 +290,14 @@ pub(super) fn read_pair_schemes(fields: &MappingReader<'_>, name: Option<&str>) 
 }
 
 /// `asked` says whether a tie is allowed; `fields` which items there are.
-fn read_pair(fields: &MappingReader<'_>, asked: &MappingReader<'_>) -> SchemeKind {
+fn read_pair(fields: &MappingReader<'_>, asked: &MappingReader<'_>) -> TaskSchemeKind {
     let labels = fields.texts("labels");
     if fields.has("labels") && labels.len() != 2 {
         fields.cx.error(Code::BadValue, fields.key_span("labels"), "a pair has two labels");
     }
     let tie = asked.bool("allow_tie").unwrap_or(false);
     let tie_label = asked.text("tie_label").or_else(|| Some("No preference".to_owned()));
-    SchemeKind::Pairwise {
+    TaskSchemeKind::Pairwise {
         items_key: fields.text("items_key").unwrap_or_else(|| "text".to_owned()),
         labels: if labels.len() == 2 { labels } else { vec!["A".to_owned(), "B".to_owned()] },
         tie_label: tie_label.filter(|_| tie),
@@ -298,7 +305,7 @@ fn read_pair(fields: &MappingReader<'_>, asked: &MappingReader<'_>) -> SchemeKin
 }
 
 /// By how much: a point between the two ends.
-fn read_pair_scale(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
+fn read_pair_scale(fields: &MappingReader<'_>, name: Option<&str>) -> Option<TaskSchemeKind> {
     let scale = fields.fields("scale", "scale")?;
     let mut rating = read_ends(&scale, (-3, 3))?;
     if let Some(labels) = scale.fields("labels", "labels of the scale") {
@@ -323,11 +330,11 @@ fn read_justification(fields: &MappingReader<'_>) -> Vec<SchemePart> {
     let limits = AnswerLimits::default();
     let labels = fields.texts("reason_categories");
     if 1 < labels.len() {
-        let kind = SchemeKind::Choice { labels, dropdown: false, many: true, limits };
+        let kind = TaskSchemeKind::Choice { labels, dropdown: false, many: true, limits };
         parts.push(SchemePart { suffix: Some("reasons".to_owned()), description: None, required, kind });
     }
     fields.ignores(&["min_rationale_chars"]);
-    let kind = SchemeKind::Text { multiline: true, placeholder, limits };
+    let kind = TaskSchemeKind::Text { multiline: true, placeholder, limits };
     parts.push(SchemePart { suffix: Some("justification".to_owned()), description: None, required, kind });
     parts
 }
@@ -341,7 +348,7 @@ mod tests {
     };
     use super::*;
     use crate::diagnostic::{Diagnostic, DiagnosticSeverity};
-    use crate::suite::Scheme;
+    use crate::suite::TaskScheme;
 
     const TASK: &str = r#"annotation_task_name: Tone of letters
 item_properties: {id_key: id, text_key: text}
@@ -378,7 +385,7 @@ annotation_schemes:
   - {annotation_type: radio, name: steps_right, description: Is this step right?, per_step: true, labels: [correct, wrong]}
 "#;
 
-    fn load_schemes(text: &str) -> Vec<Scheme> {
+    fn load_schemes(text: &str) -> Vec<TaskScheme> {
         let read = |path: &Path| match path.ends_with("task.yaml") {
             true => Ok(text.to_owned().into()),
             false => Err(ReadError::Missing),
@@ -424,14 +431,14 @@ annotation_schemes:
         assert_eq!(names, expected);
         let rows = |name: &str| {
             let scheme = schemes.iter().find(|scheme| scheme.name == name).expect("a scheme");
-            let SchemeKind::Rubric { rubric, .. } = &scheme.kind else { panic!("{name} is no rubric") };
+            let TaskSchemeKind::Rubric { rubric, .. } = &scheme.kind else { panic!("{name} is no rubric") };
             rubric.criteria.iter().map(|criterion| criterion.id.clone()).collect::<Vec<_>>()
         };
         assert_eq!(rows("warmth"), ["warmth"]);
         assert_eq!(rows("fitting"), ["lower end", "upper end"]);
         assert_eq!(rows("feeling"), ["calm – tense", "kind – cruel"]);
         assert_eq!(rows("better"), ["better"]);
-        let SchemeKind::Choice { labels, many: true, limits, .. } = &schemes[5].kind else {
+        let TaskSchemeKind::Choice { labels, many: true, limits, .. } = &schemes[5].kind else {
             panic!("a choice")
         };
         assert_eq!(*limits, AnswerLimits { min: None, max: Some(2) });
@@ -447,11 +454,11 @@ annotation_schemes:
                 "Work / Office / pay"
             ]
         );
-        assert!(matches!(&schemes[7].kind, SchemeKind::Pairwise { tie_label: Some(_), .. }));
-        assert!(matches!(&schemes[8].kind, SchemeKind::Pairwise { tie_label: None, .. }));
-        assert!(schemes[10].required && matches!(schemes[10].kind, SchemeKind::Text { .. }));
+        assert!(matches!(&schemes[7].kind, TaskSchemeKind::Pairwise { tie_label: Some(_), .. }));
+        assert!(matches!(&schemes[8].kind, TaskSchemeKind::Pairwise { tie_label: None, .. }));
+        assert!(schemes[10].required && matches!(schemes[10].kind, TaskSchemeKind::Text { .. }));
         assert!(
-            matches!(&schemes[11].kind, SchemeKind::Trajectory(steps) if steps.marks == ["correct", "wrong"])
+            matches!(&schemes[11].kind, TaskSchemeKind::Trajectory(steps) if steps.marks == ["correct", "wrong"])
         );
     }
 }

@@ -22,7 +22,7 @@ use evaluators::evaluators;
 use keywords::read_keywords;
 use schemes::{read_annotation_schemes, rubric_eval};
 
-use super::context::{Context, tidy};
+use super::context::{Context, remove_dots};
 use super::fields::MappingReader;
 use super::rows;
 use crate::annotate::{build_schemes, find_impossible_answer};
@@ -30,7 +30,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::Rubric;
 use crate::source::{SourceNode, SourceSpan};
 use crate::suite::{
-    AnnotationTask, DataRow, ItemOrder, KnownItem, KnownItemPurpose, Scheme, SchemeKind, Suite,
+    AnnotationTask, DataRow, ItemOrder, KnownItem, KnownItemPurpose, Suite, TaskScheme, TaskSchemeKind,
 };
 
 /// Keys that only a Potato file has at its top.
@@ -171,7 +171,7 @@ pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     if node.get("criteria").is_some() {
         // The rows of a rubric without the task around them.
         let Some(fields) = MappingReader::new(cx, node, "list of criteria") else { return suite };
-        if let Some(SchemeKind::Rubric { rubric, .. }) = rubric_eval(&fields) {
+        if let Some(TaskSchemeKind::Rubric { rubric, .. }) = rubric_eval(&fields) {
             suite.rubrics.insert("criteria".to_owned(), rubric);
         }
         fields.finish();
@@ -187,8 +187,8 @@ pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
 /// The rubrics that people fill in, by the names of their schemes.
 pub(super) fn annotation_rubrics(annotation: Option<&AnnotationTask>) -> Vec<(String, Arc<Rubric>)> {
     let schemes = annotation.into_iter().flat_map(|annotation| &annotation.schemes);
-    let rubric = |scheme: &Scheme| match &scheme.kind {
-        SchemeKind::Rubric { rubric, .. } => Some((scheme.name.clone(), Arc::clone(rubric))),
+    let rubric = |scheme: &TaskScheme| match &scheme.kind {
+        TaskSchemeKind::Rubric { rubric, .. } => Some((scheme.name.clone(), Arc::clone(rubric))),
         _ => None,
     };
     schemes.filter_map(rubric).collect()
@@ -197,7 +197,7 @@ pub(super) fn annotation_rubrics(annotation: Option<&AnnotationTask>) -> Vec<(St
 /// An annotation task: a file of its own, or the `annotation` block of a native file.
 pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<AnnotationTask> {
     let cx = fields.cx;
-    let mut schemes: Vec<Scheme> = Vec::new();
+    let mut schemes: Vec<TaskScheme> = Vec::new();
     let mut names: HashMap<&str, SourceSpan> = HashMap::new();
     if fields.list_is_empty("annotation_schemes") {
         cx.error(
@@ -485,7 +485,7 @@ fn data_file(
     }
     let path = cx.path(node, "data_files")?;
     let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
-    if (cx.world.read)(&tidy(&folder.join(&path))) == Err(super::ReadError::Missing) {
+    if (cx.world.read)(&remove_dots(&folder.join(&path))) == Err(super::ReadError::Missing) {
         cx.report(
             Diagnostic::warning(Code::Unreadable, node.span, format!("there is no file `{path}` yet"))
                 .note("it is needed when the annotation starts"),

@@ -16,7 +16,8 @@ use crate::dialect::rubric::UNREADABLE;
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Scale, Value};
 use crate::source::SourceNode;
 use crate::suite::{
-    AnswerLimits, Notes, Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory,
+    AnswerLimits, Notes, Overall, StepErrorCategory, StepErrorSeverity, TaskScheme, TaskSchemeKind,
+    Trajectory,
 };
 
 const TYPES: [&str; 18] = [
@@ -69,21 +70,21 @@ pub(super) struct SchemePart {
     pub(super) suffix: Option<String>,
     pub(super) description: Option<String>,
     pub(super) required: Option<bool>,
-    pub(super) kind: SchemeKind,
+    pub(super) kind: TaskSchemeKind,
 }
 
 impl SchemePart {
-    pub(super) fn new(kind: SchemeKind) -> Self {
+    pub(super) fn new(kind: TaskSchemeKind) -> Self {
         Self { suffix: None, description: None, required: None, kind }
     }
 }
 
 /// The questions of a scheme: mostly one.
-pub(super) fn read_annotation_schemes(cx: &Context<'_>, node: &SourceNode) -> Vec<Scheme> {
+pub(super) fn read_annotation_schemes(cx: &Context<'_>, node: &SourceNode) -> Vec<TaskScheme> {
     read_scheme_parts(cx, node).unwrap_or_default()
 }
 
-fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>> {
+fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<TaskScheme>> {
     let fields = MappingReader::new(cx, node, "scheme")?;
     let kind = fields
         .need("annotation_type")
@@ -111,7 +112,7 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
     fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field", "dynamic_labels"]);
     let (kind, span) = kind?;
     let name_text = name.as_deref();
-    let one = |kind: Option<SchemeKind>| kind.map(SchemePart::new).into_iter().collect::<Vec<_>>();
+    let one = |kind: Option<TaskSchemeKind>| kind.map(SchemePart::new).into_iter().collect::<Vec<_>>();
     let mut parts = match kind.as_str() {
         "rubric_eval" => one(rubric_eval(&fields)),
         "trajectory_eval" => one(trajectory_eval(&fields)),
@@ -146,8 +147,8 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
     let name = name?;
     let schemes = parts.into_iter().map(|part| {
         // Rubrics and steps are complete or say nothing, unless the file wants it otherwise.
-        let by_default = matches!(part.kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_));
-        Scheme {
+        let by_default = matches!(part.kind, TaskSchemeKind::Rubric { .. } | TaskSchemeKind::Trajectory(_));
+        TaskScheme {
             name: part.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}-{suffix}")),
             description: part.description.or_else(|| description.clone()),
             required: part.required.or(required).unwrap_or(by_default),
@@ -196,11 +197,11 @@ fn read_free_response(fields: &MappingReader<'_>) -> Option<SchemePart> {
         suffix: Some("other".to_owned()),
         description: Some(instruction.unwrap_or_else(|| QUESTION.to_owned())),
         required: Some(false),
-        kind: SchemeKind::Text { multiline: false, placeholder: None, limits: AnswerLimits::default() },
+        kind: TaskSchemeKind::Text { multiline: false, placeholder: None, limits: AnswerLimits::default() },
     })
 }
 
-pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let rating = rating_scale(fields);
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
@@ -222,26 +223,27 @@ pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     let draft = Draft { criteria, display, ..Draft::default() };
     let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|nodes| !nodes.is_empty());
     let rubric = if unread { None } else { accept(cx, draft, &spot) };
-    Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes, may_skip })
+    Some(TaskSchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes, may_skip })
 }
 
 pub(super) type PointLabels = BTreeMap<i64, String>;
 
 /// The scale that all rows of a rubric share.
-pub(super) struct Rating {
+pub(super) struct RatingScale {
     pub(super) min: i64,
     pub(super) max: i64,
     pub(super) labels: PointLabels,
 }
 
 /// Both spellings: `scale: {min, max, labels}`, and `scale_points` with `scale_labels`.
-fn rating_scale(fields: &MappingReader<'_>) -> Rating {
+fn rating_scale(fields: &MappingReader<'_>) -> RatingScale {
     let cx = fields.cx;
     fields.exclusive("scale", "scale_points", "two spellings of the scale");
     fields.exclusive("scale", "scale_labels", "two spellings of the scale");
     if let Some(scale) = fields.fields("scale", "rating scale") {
         let bound = |key, default| scale.integer(key, -1_000_000..=1_000_000).unwrap_or(default);
-        let mut rating = Rating { min: bound("min", 1), max: bound("max", 5), labels: PointLabels::new() };
+        let mut rating =
+            RatingScale { min: bound("min", 1), max: bound("max", 5), labels: PointLabels::new() };
         let (min, max) = (rating.min, rating.max);
         if max <= min {
             let message = format!("the lowest point ({min}) must be under the highest ({max})");
@@ -265,10 +267,10 @@ fn rating_scale(fields: &MappingReader<'_>) -> Rating {
         cx.error(Code::Scale, fields.key_span("scale_labels"), message);
     }
     let label = |(point, node): (i64, &SourceNode)| Some((point, cx.scalar_text(node, "scale_labels")?));
-    Rating { min: 1, max, labels: (1..=max).zip(labels).filter_map(label).collect() }
+    RatingScale { min: 1, max, labels: (1..=max).zip(labels).filter_map(label).collect() }
 }
 
-impl Rating {
+impl RatingScale {
     /// Texts for points of the scale; what is off the scale is reported at its place.
     fn texts(&self, fields: &MappingReader<'_>, key: &'static str) -> PointLabels {
         let (cx, Self { min, max, .. }) = (fields.cx, self);
@@ -285,7 +287,7 @@ impl Rating {
     }
 }
 
-fn rated_criterion(cx: &Context<'_>, node: &SourceNode, rating: &Rating) -> Option<(Criterion, Spot)> {
+fn rated_criterion(cx: &Context<'_>, node: &SourceNode, rating: &RatingScale) -> Option<(Criterion, Spot)> {
     let fields = MappingReader::new(cx, node, "rated criterion")?;
     let name = fields.name("name");
     if name.is_none() {
@@ -313,7 +315,7 @@ fn rated_criterion(cx: &Context<'_>, node: &SourceNode, rating: &Rating) -> Opti
     Some((criterion, spot))
 }
 
-fn overall(fields: MappingReader<'_>, rating: &Rating) -> Option<Overall> {
+fn overall(fields: MappingReader<'_>, rating: &RatingScale) -> Option<Overall> {
     let enabled = fields.bool("enabled").unwrap_or(true);
     let overall = Overall {
         label: fields.text("label"),
@@ -331,7 +333,7 @@ fn read_notes_field(fields: MappingReader<'_>) -> Option<Notes> {
     enabled.then_some(notes)
 }
 
-fn trajectory_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+fn trajectory_eval(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let before = cx.n_errors();
     fields.exclusive("step_correctness", "correctness_options", "two spellings of the marks");
@@ -388,7 +390,7 @@ fn trajectory_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
         severities: if severities.is_empty() { default } else { severities },
         initial: initial.unwrap_or(100.0),
     };
-    (cx.n_errors() == before).then_some(SchemeKind::Trajectory(trajectory))
+    (cx.n_errors() == before).then_some(TaskSchemeKind::Trajectory(trajectory))
 }
 
 /// `{category, types: [{name}]}`, `{name, subtypes: [..]}`, or a name alone.
@@ -434,10 +436,10 @@ fn read_severity_level(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorS
     Some(StepErrorSeverity { name: name?, weight: weight? })
 }
 
-fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
+fn read_likert_scheme(fields: &MappingReader<'_>) -> TaskSchemeKind {
     let size = fields.need("size").and_then(|node| fields.cx.integer(node, "size", 2..=100)).unwrap_or(5);
     fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
-    SchemeKind::Likert {
+    TaskSchemeKind::Likert {
         size: u32::try_from(size).unwrap_or(5),
         min_label: fields.text("min_label"),
         max_label: fields.text("max_label"),
@@ -445,7 +447,7 @@ fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
 }
 
 /// A grid: rows that are rated on one scale. It is a rubric whose criteria are the rows.
-fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let labels = fields.texts("labels");
     if labels.len() < 2 {
@@ -453,7 +455,7 @@ fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
         return None;
     }
     let labels: PointLabels = (1..).zip(labels).collect();
-    let rating = Rating { min: 1, max: labels.len() as i64, labels };
+    let rating = RatingScale { min: 1, max: labels.len() as i64, labels };
     let rows = fields.need("options").and_then(|node| cx.list(node, "options")).unwrap_or_default();
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("options"));
     let mut criteria = Vec::new();
@@ -473,14 +475,14 @@ fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
 }
 
 /// Whole numbers between two ends.
-fn read_line_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
+fn read_line_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<TaskSchemeKind> {
     let rating = read_ends(fields, (0, 100))?;
     fields.knows(&["starting_value", "default_value", "step", "show_labels", "show_value", "placeholder"]);
     fields.ignores(&["labels"]);
     one_row(fields, name, &rating)
 }
 
-pub(super) fn rated_question(name: &str, description: &str, rating: &Rating) -> Criterion {
+pub(super) fn rated_question(name: &str, description: &str, rating: &RatingScale) -> Criterion {
     let scale = Scale::Likert { min: rating.min, max: rating.max, labels: rating.labels.clone() };
     let mut criterion = Criterion::new(name, description, CriterionKind::Question(scale));
     criterion.by = vec![GraderKind::Human];
@@ -490,12 +492,12 @@ pub(super) fn rated_question(name: &str, description: &str, rating: &Rating) -> 
 pub(super) fn grid_of(
     cx: &Context<'_>,
     criteria: Vec<Criterion>,
-    rating: &Rating,
+    rating: &RatingScale,
     spot: &Spot,
-) -> Option<SchemeKind> {
+) -> Option<TaskSchemeKind> {
     let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
     let rubric = accept(cx, Draft { criteria, display, ..Draft::default() }, spot)?;
-    Some(SchemeKind::Rubric { rubric: Arc::new(rubric), overall: None, notes: None, may_skip: true })
+    Some(TaskSchemeKind::Rubric { rubric: Arc::new(rubric), overall: None, notes: None, may_skip: true })
 }
 
 /// A text that is in a list for the second time.
@@ -530,7 +532,7 @@ pub(super) fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<Str
     name
 }
 
-fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<SchemeKind> {
+fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let items = fields.need("labels").and_then(|node| cx.list(node, "labels"))?;
     let mut labels: Vec<String> = Vec::new();
@@ -562,7 +564,7 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
     if is_per_step {
         return read_step_choice(fields, labels);
     }
-    Some(SchemeKind::Choice { labels, dropdown, many, limits })
+    Some(TaskSchemeKind::Choice { labels, dropdown, many, limits })
 }
 
 /// How many of `n_labels` may be chosen.
@@ -603,11 +605,11 @@ fn order_limits(
     AnswerLimits { min: min.filter(|min| 0 < *min), max }
 }
 
-fn read_text_scheme(fields: &MappingReader<'_>) -> SchemeKind {
+fn read_text_scheme(fields: &MappingReader<'_>) -> TaskSchemeKind {
     fields.knows(&["rows", "cols", "textarea", "show_char_count", "labels", "collapsible", "allow_paste"]);
     let min = read_limit(fields, "min_chars", 0..=MOST_CHARACTERS);
     let max = read_limit(fields, "max_chars", 1..=MOST_CHARACTERS);
     let limits = order_limits(fields, ("min_chars", min), ("max_chars", max));
     let multiline = fields.bool("multiline").unwrap_or(true);
-    SchemeKind::Text { multiline, placeholder: fields.text("placeholder"), limits }
+    TaskSchemeKind::Text { multiline, placeholder: fields.text("placeholder"), limits }
 }

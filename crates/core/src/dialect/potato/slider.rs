@@ -2,12 +2,12 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::fields::MappingReader;
-use crate::suite::SchemeKind;
+use crate::suite::TaskSchemeKind;
 
 /// Most points that an annotator can choose from with a handle.
 const MOST_POINTS: i64 = 101;
 
-pub(super) fn read_slider_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+pub(super) fn read_slider_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
     let cx = fields.cx;
     let number = |keys: &[&'static str]| {
         fields.any(keys).and_then(|node| cx.integer(node, keys[0], -1_000_000..=1_000_000))
@@ -38,5 +38,12 @@ pub(super) fn read_slider_scheme(fields: &MappingReader<'_>) -> Option<SchemeKin
     let (min_label, max_label) = (fields.text("min_label"), fields.text("max_label"));
     fields.knows(&["show_labels", "show_value"]);
     fields.ignores(&["labels"]);
-    Some(SchemeKind::Slider { min, max, step: u32::try_from(step).unwrap_or(1), start, min_label, max_label })
+    Some(TaskSchemeKind::Slider {
+        min,
+        max,
+        step: u32::try_from(step).unwrap_or(1),
+        start,
+        min_label,
+        max_label,
+    })
 }
