@@ -576,21 +576,59 @@ fn module_tables_of_the_architecture_page_list_the_modules_that_exist() {
     assert!(differences.is_empty(), "ARCHITECTURE.md: {differences:#?}");
 }
 
+/// The path from the root that a word of a guide names, if it names one. The short form begins with a crate.
+fn path_of_word(word: &str) -> Option<String> {
+    if word.contains(['*', '<', ' ', '…']) || word.contains("TARGET") {
+        return None;
+    }
+    let (first, rest) = word.split_once('/')?;
+    match first {
+        "core" | "engine" | "store" | "server" | "cli" => Some(format!("crates/{first}/src/{rest}")),
+        "crates" | "docs" | "fuzz" | "schemas" | "scripts" | "web" => Some(word.to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether a file has a name somewhere else than in an import.
+fn has_name(path: &Path, name: &str) -> bool {
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("use ") && !line.starts_with("pub use "));
+    let mut words = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.any(|word| word == name)
+}
+
 #[test]
-fn paths_that_the_guides_name_exist() {
-    let roots = ["crates/", "docs/", "fuzz/", "schemas/", "scripts/", "web/"];
+fn paths_that_the_guides_name_exist_and_have_the_names_beside_them() {
     for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
         let text = fs::read_to_string(root().join(page)).unwrap();
-        // What stands between backticks; blocks of code have three of them and are left out.
-        let blocks = text.split("```").step_by(2);
-        let words: Vec<&str> = blocks.flat_map(|block| block.split('`').skip(1).step_by(2)).collect();
-        let is_path = |word: &&&str| {
-            let is_pattern = word.contains(['*', '<', ' ']) || word.contains("TARGET");
-            roots.iter().any(|folder| word.starts_with(folder)) && !is_pattern
-        };
-        let paths: Vec<&&str> = words.iter().filter(is_path).collect();
-        assert!(5 < paths.len(), "{page} names {} paths", paths.len());
-        let missing: Vec<&&&str> = paths.iter().filter(|path| !root().join(path).exists()).collect();
+        let (mut n_paths, mut n_names, mut missing) = (0, 0, Vec::new());
+        // Blocks of code are left out.
+        for block in text.split("```").step_by(2) {
+            // Every second part stands between backticks.
+            let parts: Vec<&str> = block.split('`').collect();
+            for (at, word) in parts.iter().enumerate().skip(1).step_by(2) {
+                let Some(path) = path_of_word(word) else { continue };
+                n_paths += 1;
+                let file = root().join(&path);
+                if !file.exists() {
+                    missing.push(path);
+                    continue;
+                }
+                // `path` (`name`), or `name` in `path`.
+                let after = (parts[at + 1] == " (").then(|| parts[at + 2]);
+                let before = (parts[at - 1] == " in ").then(|| parts[at - 2]);
+                for name in [after, before].into_iter().flatten().filter(|_| file.is_file()) {
+                    let name = name.rsplit("::").next().unwrap_or(name).trim_end_matches('!');
+                    if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                        n_names += 1;
+                        if !has_name(&file, name) {
+                            missing.push(format!("`{name}` in {path}"));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(5 < n_paths && 5 < n_names, "{page} names {n_paths} paths and {n_names} names");
         assert!(missing.is_empty(), "{page}: these do not exist: {missing:#?}");
     }
 }
