@@ -53,6 +53,35 @@ impl Answer {
     }
 }
 
+/// A stream of events that is read piece by piece.
+pub struct EventStream {
+    response: reqwest::Response,
+    text: String,
+}
+
+impl EventStream {
+    /// Reads one more piece; whether there was one.
+    async fn read_piece(&mut self) -> bool {
+        let piece = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
+        let piece = piece.expect("the stream goes on or ends").unwrap();
+        self.text += &String::from_utf8_lossy(piece.as_deref().unwrap_or_default());
+        piece.is_some()
+    }
+
+    /// Reads until this text has come.
+    pub async fn read_until(&mut self, text: &str) {
+        while !self.text.contains(text) {
+            assert!(self.read_piece().await, "the stream ends without `{text}`: {}", self.text);
+        }
+    }
+
+    /// All that comes until the server ends the stream, with what was read before.
+    pub async fn read_to_end(mut self) -> String {
+        while self.read_piece().await {}
+        self.text
+    }
+}
+
 /// Runs a test against a server on each database.
 pub fn served<F: Future<Output = ()>>(settings: &ServerSettings, test: impl Fn(Arc<Place>) -> F) {
     for_each_engine(|scene| async { test(Arc::new(start(scene, settings.clone()).await)).await });
@@ -114,6 +143,14 @@ impl Place {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         Answer { status, headers, text: response.text().await.unwrap(), bytes: Vec::new() }
+    }
+
+    /// Opens the events of a run.
+    pub async fn open_events(&self, run: &str, header: (&str, &str)) -> EventStream {
+        let request = self.client.get(format!("{}/api/v1/runs/{run}/events", self.url));
+        let response = request.header(header.0, header.1).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        EventStream { response, text: String::new() }
     }
 
     /// Sends bytes as they are.

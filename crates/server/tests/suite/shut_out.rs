@@ -1,7 +1,5 @@
 //! Who is disabled, removed or demoted keeps nothing, whatever they made before.
 
-use std::time::Duration;
-
 use jurist_server::{Access, ServerSettings};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -147,23 +145,21 @@ fn a_stream_of_events_ends_with_the_rights_of_its_listener() {
             let joined = place.join(&invitation, &format!("{end}@example.org")).await;
             let (account, cookie) = (joined.json()["id"].as_str().unwrap().to_owned(), joined.cookie());
             let token = make_token(&place, ("cookie", &cookie), end).await;
-            let by_cookie = [("cookie", cookie.as_str())];
-            let by_token = [("authorization", token.as_str())];
-            let shut_out = async {
-                tokio::time::sleep(Duration::from_millis(600)).await;
-                match end {
-                    "disabled" => disable(&place, &admin, &account, true).await,
-                    "removed" => {
-                        let path = format!("/api/v1/members/{account}");
-                        place.ask(Method::DELETE, &path, &[("cookie", &admin)], Json::Null).await;
-                    }
-                    _ => demote(&place, &admin, &account, "annotator").await,
+            let mut by_cookie = place.open_events(&run, ("cookie", &cookie)).await;
+            let mut by_token = place.open_events(&run, ("authorization", &token)).await;
+            for stream in [&mut by_cookie, &mut by_token] {
+                stream.read_until("event: progress").await;
+            }
+            match end {
+                "disabled" => disable(&place, &admin, &account, true).await,
+                "removed" => {
+                    let path = format!("/api/v1/members/{account}");
+                    place.ask(Method::DELETE, &path, &[("cookie", &admin)], Json::Null).await;
                 }
-            };
-            let (by_cookie, by_token, ()) =
-                tokio::join!(place.follow(&run, &by_cookie), place.follow(&run, &by_token), shut_out);
-            for told in [by_cookie, by_token] {
-                assert!(told.contains("event: progress"), "{end}: {told}");
+                _ => demote(&place, &admin, &account, "annotator").await,
+            }
+            for stream in [by_cookie, by_token] {
+                let told = stream.read_to_end().await;
                 assert!(!told.contains("event: ended"), "{end}: {told}");
             }
         }
