@@ -61,6 +61,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { schema: include_str!("../migrations/0014.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0015.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0016.sql"), append_only: &[], unchanging: &[] },
+    Migration { schema: include_str!("../migrations/0017.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use futures_util::stream::{self, Stream, TryStreamExt};
 use jurist_core::grade::{FORMAT, Spend, Time, Usd, VerdictStatus};
+use jurist_core::report::declared_score_scale;
 use jurist_core::run::{CaseResult, Packed, Run, RunId, RunProvenance, RunResults, cut_trial_name};
 use jurist_core::stats::comparison::CaseFigure;
 use serde_json::Value as Json;
@@ -28,6 +29,8 @@ pub struct RunHead {
     pub n_deferred: u64,
     /// Mean over the results that have a score.
     pub score: Option<f64>,
+    /// Ends of the scale that the scores of all rubrics share; unknown for a run that an earlier version stored.
+    pub scale: Option<(f64, f64)>,
     /// Cost of the results, and of calls that were paid for without a result.
     pub cost: Usd,
 }
@@ -62,8 +65,8 @@ pub struct NewRunResult<'a> {
 }
 
 statements! {
-    BEGIN = "INSERT INTO runs (id, project, format, suite, seed, rubrics, started, branch, commit_hash, author, ci_url)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    BEGIN = "INSERT INTO runs (id, project, format, suite, seed, rubrics, started, branch, commit_hash, author, ci_url,
+        scale_min, scale_max) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     ADD_TAG = "INSERT INTO run_tags (run, place, tag) VALUES ($1, $2, $3)";
     REMOVE_TAGS = "DELETE FROM run_tags WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
     SEED = "SELECT seed FROM runs WHERE project = $1 AND id = $2";
@@ -90,7 +93,7 @@ statements! {
     DEFERRED = "SELECT run_results.body FROM run_results JOIN runs ON runs.id = run_results.run
         WHERE runs.project = $1 AND run_results.run = $2 AND run_results.status = 'deferred'
         ORDER BY run_results.place LIMIT $3";
-    HEAD = "SELECT id, suite, branch, commit_hash, author, ci_url, started, ended,
+    HEAD = "SELECT id, suite, branch, commit_hash, author, ci_url, started, ended, scale_min, scale_max,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
@@ -116,7 +119,8 @@ statements! {
 const TAGS: &str = "SELECT run, tag FROM run_tags WHERE 0 <= place";
 
 /// Headers of runs, to which conditions of a filter are added.
-const HEADS: &str = "SELECT id, suite, branch, commit_hash, author, ci_url, started, ended,
+const HEADS: &str =
+    "SELECT id, suite, branch, commit_hash, author, ci_url, started, ended, scale_min, scale_max,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
@@ -427,6 +431,7 @@ impl Store {
 pub(crate) async fn insert_run(tx: &mut Tx, project: ProjectId, run: &Run) -> Result<(), StoreError> {
     let rubrics = serde_json::to_vec(&run.rubrics).expect("rubrics are plain data");
     let RunProvenance { branch, commit, author, tags, ci_url } = run.provenance.clone();
+    let (scale_min, scale_max) = declared_score_scale(&run.rubrics).unzip();
     let args = args![
         run.id.to_string(),
         project,
@@ -439,6 +444,8 @@ pub(crate) async fn insert_run(tx: &mut Tx, project: ProjectId, run: &Run) -> Re
         commit,
         author,
         ci_url,
+        scale_min,
+        scale_max,
     ];
     tx.execute(BEGIN, args).await.map_err(|error| error.into_taken("run", &run.id.to_string()))?;
     for (place, tag) in tags.into_iter().enumerate() {
@@ -503,6 +510,7 @@ fn read_run_head(row: &DbRow, tags: Vec<String>) -> Result<RunHead, StoreError> 
         n_error: row.count("n_error")?,
         n_deferred: row.count("n_deferred")?,
         score: row.get("score")?,
+        scale: row.get::<Option<f64>>("scale_min")?.zip(row.get("scale_max")?),
         cost: Usd::from_nanos(row.get("cost")?).max(Usd::from_nanos(row.get("paid")?)),
     })
 }

@@ -4648,9 +4648,10 @@ export interface components {
             n_pass: number;
             /** @description Where the run comes from: branch, commit, author and tags. */
             provenance: components["schemas"]["RunProvenanceView"];
+            scale?: components["schemas"]["ScoreScale"] | null;
             /**
              * Format: double
-             * @description Mean over the results that have a score.
+             * @description Mean over the results that have a score, from 0 to 1.
              */
             score?: number | null;
             /** @description When the run started, in UTC (RFC 3339). */
@@ -4727,6 +4728,19 @@ export interface components {
             /** @description One for each `before`, in their order. */
             comparisons: components["schemas"]["RunComparison"][];
             radar?: components["schemas"]["ChartView"] | null;
+        };
+        /** @description Ends of the scale on which authors want to see scores */
+        ScoreScale: {
+            /**
+             * Format: double
+             * @description What a score of 1 is on the scale.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description What a score of 0 is on the scale.
+             */
+            min: number;
         };
         SentDraft: {
             /** @description As `jurist schema annotation` describes it. */

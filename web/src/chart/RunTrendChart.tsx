@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import styles from "./Chart.module.css";
 import { ChartFrame } from "./ChartFrame";
-import { type Range, range3, score3 } from "./figures";
-import { linear, scoreDomain, stretches, ticks } from "./scale";
+import { type Range, range3, type ScaleEnds, scaleText, scoreText } from "./figures";
+import { AXIS_WIDTH, ScoreGrid } from "./ScoreGrid";
+import { linear, scoreDomain, stretches } from "./scale";
 
 /** A run in the order in which runs were made. */
 export type RunPoint = {
@@ -18,43 +19,47 @@ export type RunPoint = {
 type RunTrendChartProps = {
   title: string;
   points: RunPoint[];
+  /** The scale that the scores of all runs share. */
+  scale?: ScaleEnds;
   /** Wraps the mark of a run in a link. */
   linkOf: (point: RunPoint, label: string, mark: ReactNode) => ReactNode;
   table: ReactNode;
 };
 
-const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [44, 14, 26, 26, 240];
+const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [AXIS_WIDTH, 14, 26, 26, 240];
 /** Room of a name below the axis, in pixels. */
 const NAME_WIDTH = 84;
 
-const labelOfPoint = (point: RunPoint): string =>
-  `${point.name}: ${score3(point.mean)} ${range3(point.interval)}${point.change ? `; ${point.change.text}` : ""}`;
+const labelOfPoint = (point: RunPoint, scale: ScaleEnds | undefined): string =>
+  `${point.name}: ${scoreText(point.mean, scale)} ${range3(point.interval)}${point.change ? `; ${point.change.text}` : ""}`;
 
 /** A figure of run after run with intervals of 95 %; triangles mark significant changes. */
-export function RunTrendChart({ title, points, linkOf, table }: RunTrendChartProps) {
+export function RunTrendChart({ title, points, scale, linkOf, table }: RunTrendChartProps) {
   const known = points.filter((point) => point.mean != null);
   const changes = points.filter((point) => point.change);
   const [first, last] = [known[0], known.at(-1)];
   const about = [
     first && last
-      ? `${title}: ${score3(first.mean)} in the first and ${score3(last.mean)} in the last of ${known.length} runs`
+      ? `${title}: ${scoreText(first.mean, scale)} in the first and ${scoreText(last.mean, scale)} in the last of ${known.length} runs`
       : `${title}: no run has a value`,
-    ...changes.map(labelOfPoint),
+    ...changes.map((point) => labelOfPoint(point, scale)),
   ].join("; ");
   const domain = scoreDomain(known.flatMap((point) => [point.mean ?? 0, ...(point.interval ?? [])]));
   return (
     <ChartFrame
-      title={title}
+      title={scale ? `${title}; left axis ${scaleText(scale)}, right axis from 0 to 1` : title}
       about={about}
       height={HEIGHT}
       isInteractive
       draw={(width) => {
-        const x = linear([0, Math.max(1, points.length - 1)], [LEFT + 14, width - RIGHT - 14]);
+        const end = width - (scale ? LEFT : RIGHT);
+        const x = linear([0, Math.max(1, points.length - 1)], [LEFT + 14, end - 14]);
         const y = linear(domain, [HEIGHT - BOTTOM, TOP]);
         const placed = points.map((point, at) => ({ point, at: points.length === 1 ? width / 2 : x(at) }));
         return (
           <>
-            <RunTrendAxes domain={domain} y={y} placed={placed} width={width} />
+            <ScoreGrid domain={domain} scale={scale} y={y} end={end} />
+            <RunNames placed={placed} width={width} />
             <g data-series={1}>
               {stretches(placed, ({ point }) => point.mean != null).map((line, nth) => (
                 <path
@@ -64,7 +69,7 @@ export function RunTrendChart({ title, points, linkOf, table }: RunTrendChartPro
                 />
               ))}
               {placed.map(({ point, at }) => (
-                <RunMark key={point.id} point={point} at={at} y={y} linkOf={linkOf} />
+                <RunMark key={point.id} point={point} at={at} y={y} scale={scale} linkOf={linkOf} />
               ))}
             </g>
           </>
@@ -75,26 +80,13 @@ export function RunTrendChart({ title, points, linkOf, table }: RunTrendChartPro
   );
 }
 
-type RunTrendAxesProps = {
-  domain: Range;
-  y: (value: number) => number;
-  placed: { point: RunPoint; at: number }[];
-  width: number;
-};
+type RunNamesProps = { placed: { point: RunPoint; at: number }[]; width: number };
 
-function RunTrendAxes({ domain, y, placed, width }: RunTrendAxesProps) {
-  const shown = ticks(...domain, 6).filter((tick) => tick >= domain[0] - 1e-9 && tick <= domain[1] + 1e-9);
+/** Names of runs below the axis, as many as fit. */
+function RunNames({ placed, width }: RunNamesProps) {
   const every = Math.max(1, Math.ceil(placed.length / Math.max(1, Math.floor(width / NAME_WIDTH))));
   return (
     <g className={styles.grid}>
-      {shown.map((tick) => (
-        <g key={tick}>
-          <line x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
-          <text x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-            {Number(tick.toFixed(3))}
-          </text>
-        </g>
-      ))}
       {placed.map(({ point, at }, nth) =>
         nth % every === 0 ? (
           <text
@@ -115,17 +107,19 @@ type RunMarkProps = {
   point: RunPoint;
   at: number;
   y: (value: number) => number;
+  scale: ScaleEnds | undefined;
   linkOf: RunTrendChartProps["linkOf"];
 };
 
-function RunMark({ point, at, y, linkOf }: RunMarkProps) {
+function RunMark({ point, at, y, scale, linkOf }: RunMarkProps) {
   if (point.mean == null) return null;
   const { change, interval } = point;
+  const label = labelOfPoint(point, scale);
   return (
-    <g className={styles.point} data-tip={labelOfPoint(point)}>
+    <g className={styles.point} data-tip={label}>
       {linkOf(
         point,
-        labelOfPoint(point),
+        label,
         <>
           {interval && <line x1={at} x2={at} y1={y(interval[0])} y2={y(interval[1])} />}
           {change && (

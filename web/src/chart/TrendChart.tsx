@@ -2,9 +2,10 @@ import { type ReactNode, useId } from "react";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
 import { ChartFrame } from "./ChartFrame";
-import { nativeScore, type Range, range3, type ScaleEnds, scaleText, score3 } from "./figures";
+import { type Range, range3, type ScaleEnds, scaleText, scoreText } from "./figures";
 import { ScaledScore } from "./ScaledScore";
-import { DAY_MS, linear, scoreDomain, stretches, ticks } from "./scale";
+import { AXIS_WIDTH, ScoreGrid } from "./ScoreGrid";
+import { DAY_MS, linear, scoreDomain, stretches } from "./scale";
 
 export type TrendPoint = {
   day: string;
@@ -37,15 +38,11 @@ export type LinkOf = (day: string, label: string, mark: ReactNode) => ReactNode;
 /** Number of line colours; further lines start with the first one again. */
 const N_SERIES = 6;
 
-const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [44, 14, 12, 26, 260];
+const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [AXIS_WIDTH, 14, 12, 26, 260];
 
 const timeOf = (it: TrendPoint) => Date.parse(it.day);
 const dayOf = (it: { day: string }) => it.day.slice(0, 10);
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-
-/** A score on the scale of its rubric, where it has one, and from 0 to 1 next to it. */
-const scoreText = (mean: number | null | undefined, scale: ScaleEnds | undefined): string =>
-  scale && mean != null ? `${nativeScore(mean, scale)} (${score3(mean)})` : score3(mean);
 
 /** Scores by day: dots with the interval of their day, and the confidence sequence of all days so far. */
 export function TrendChart({ title, series, scale, passMark, signs = [], linkOf }: TrendChartProps) {
@@ -153,40 +150,6 @@ function AlertMarks({ signs, x, width }: AlertMarksProps) {
           </g>
         );
       })}
-    </g>
-  );
-}
-
-type ScoreGridProps = {
-  domain: Range;
-  scale: ScaleEnds | undefined;
-  y: (it: number) => number;
-  /** The right end of the lines. */
-  end: number;
-};
-
-/** Lines at round numbers of the scale of the rubrics, or else of 0 to 1. */
-function ScoreGrid({ domain, scale, y, end }: ScoreGridProps) {
-  const ends: Range = scale ? [scale.min, scale.max] : [0, 1];
-  const toScale = linear([0, 1], ends);
-  const toUnit = linear(ends, [0, 1]);
-  const [low, high] = [toScale(domain[0]), toScale(domain[1])];
-  const shown = ticks(low, high, 6).filter((it) => it >= low - 1e-9 && it <= high + 1e-9);
-  return (
-    <g className={styles.grid}>
-      {shown.map((it) => (
-        <g key={it}>
-          <line x1={LEFT} x2={end} y1={y(toUnit(it))} y2={y(toUnit(it))} />
-          <text x={LEFT - 8} y={y(toUnit(it)) + 4} textAnchor="end">
-            {Number(it.toFixed(3))}
-          </text>
-          {scale && (
-            <text x={end + 8} y={y(toUnit(it)) + 4}>
-              {Number(toUnit(it).toFixed(3))}
-            </text>
-          )}
-        </g>
-      ))}
     </g>
   );
 }

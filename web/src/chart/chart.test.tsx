@@ -117,6 +117,33 @@ test("a chart of runs describes significant changes in words", () => {
   expect(picture?.querySelectorAll("[data-direction=worse] path").length).toBe(1);
 });
 
+test("a chart of runs with one scale has it on the left axis, and 0 to 1 on the right one", () => {
+  const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+  const points = [
+    { id: "a", name: "1111111", mean: 0.75 },
+    { id: "b", name: "2222222", mean: 0.5 },
+  ];
+  render(
+    <RunTrendChart
+      title="Score"
+      points={points}
+      scale={{ min: 1, max: 5 }}
+      linkOf={(_point, _label, mark) => mark}
+      table={null}
+    />,
+  );
+  width.mockRestore();
+  const picture = screen
+    .getByRole("figure", { name: "Score; left axis on 1–5, right axis from 0 to 1" })
+    .querySelector("svg");
+  expect(picture?.getAttribute("aria-label")).toBe(
+    "Score: 4.00 on 1–5 (0.750) in the first and 3.00 on 1–5 (0.500) in the last of 2 runs",
+  );
+  expect(picture?.querySelector("[data-tip]")?.getAttribute("data-tip")).toMatch(/^1111111: 4\.00 on 1–5/);
+  const numbers = [...(picture?.querySelectorAll("text") ?? [])].map((it) => it.textContent);
+  expect(numbers).toEqual(expect.arrayContaining(["4", "0.75"]));
+});
+
 test("a chart of the server is so wide that its letters have at least nine pixels", () => {
   // Letters have eleven units.
   for (const units of [420, 640]) expect((11 * leastWidth(units)) / units).toBeGreaterThanOrEqual(9);

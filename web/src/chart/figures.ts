@@ -32,6 +32,10 @@ export const scaleText = ({ min, max }: ScaleEnds): string => `on ${min}–${max
 export const nativeScore = (unit: number, scale: ScaleEnds): string =>
   `${fixed(scale.min + unit * (scale.max - scale.min), 2)} ${scaleText(scale)}`;
 
+/** A score on the scale of its rubric, where it has one, and from 0 to 1 next to it. */
+export const scoreText = (mean: number | null | undefined, scale: ScaleEnds | undefined): string =>
+  scale && mean != null ? `${nativeScore(mean, scale)} (${score3(mean)})` : score3(mean);
+
 /** A share, to a tenth of a percent. */
 export const percent = (it: number | null | undefined): string =>
   it == null ? "–" : `${Math.round(1000 * it) / 10} %`;

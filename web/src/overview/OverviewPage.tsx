@@ -8,10 +8,11 @@ import { BudgetMeter } from "../money/BudgetMeter";
 import { alertSentence, formatCap, formatMoney, PROJECTED_SPEND } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
+import { RunScore } from "../runs/RunScore";
 import { Badge } from "../ui/Badge";
 import { N_ANSWERS, SPENT } from "../ui/explanations";
 import { Select } from "../ui/Field";
-import { count, score } from "../ui/format";
+import { count } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
@@ -294,10 +295,11 @@ function LatestRuns({ runs }: { runs: RunLine[] }) {
     {
       name: "score",
       head: "Score",
-      about: "Mean score of the cases that were graded, from 0 (worst) to 1 (best).",
+      about:
+        "Mean score of the cases that were graded; on the scale of the rubrics, where they share one, and from 0 (worst) to 1 (best).",
       entry: "score",
       align: "end",
-      cell: (it) => score(it.score),
+      cell: (it) => <RunScore run={it} />,
     },
     { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
   ];

@@ -2,8 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProject } from "../api/session";
-import { percent, percentRange, type Range, range3, score3, signed, signedRange } from "../chart/figures";
+import {
+  percent,
+  percentRange,
+  type Range,
+  range3,
+  type ScaleEnds,
+  signed,
+  signedRange,
+} from "../chart/figures";
 import { type RunPoint, RunTrendChart } from "../chart/RunTrendChart";
+import { ScaledScore } from "../chart/ScaledScore";
 import { Badge } from "../ui/Badge";
 import { Select } from "../ui/Field";
 import { count, moment, plural, shortDay } from "../ui/format";
@@ -118,6 +127,13 @@ const changeOf = (difference: Difference): RunPoint["change"] =>
     ? { direction: difference.difference < 0 ? "worse" : "better", text: difference.sentence }
     : undefined;
 
+/** The scale that the scores of all these runs share. */
+export function sharedScaleOfRuns(points: Pick<HistoryPoint, "score" | "scale">[]): ScaleEnds | undefined {
+  const [first, ...others] = points.filter((point) => point.score != null).map((point) => point.scale);
+  const isShared = others.every((scale) => scale?.min === first?.min && scale?.max === first?.max);
+  return isShared ? (first ?? undefined) : undefined;
+}
+
 function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
   const project = useProject();
   const changes = points.filter((point) => directionOf(point) !== "not_shown");
@@ -138,6 +154,7 @@ function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
     interval: point.score_interval as Range | null | undefined,
     change: changeOf(point.change?.score),
   }));
+  const scale = sharedScaleOfRuns(points);
   const rates = points.map((point) => ({
     id: point.id,
     name: nameOfPoint(point),
@@ -159,8 +176,9 @@ function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
         <RunTrendChart
           title="Score"
           points={scores}
+          scale={scale}
           linkOf={linkOf}
-          table={<FigureTable caption="Score of each run" points={scores} />}
+          table={<FigureTable caption="Score of each run" points={scores} scale={scale} />}
         />
         <RunTrendChart
           title="Pass rate"
@@ -174,15 +192,19 @@ function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
   );
 }
 
-function FigureTable({ caption, points }: { caption: string; points: RunPoint[] }) {
+type FigureTableProps = { caption: string; points: RunPoint[]; scale?: ScaleEnds };
+
+function FigureTable({ caption, points, scale }: FigureTableProps) {
   const columns: Column<RunPoint>[] = [
     { name: "run", head: "Run", cell: (point) => point.name },
     {
       name: "mean",
       head: "Value",
-      about: "Value of the chart for this run, from 0 to 1.",
+      about: scale
+        ? "Value of the chart for this run, on the scale of the rubrics and from 0 to 1."
+        : "Value of the chart for this run, from 0 to 1.",
       align: "end",
-      cell: (point) => score3(point.mean),
+      cell: (point) => (point.mean == null ? "–" : <ScaledScore mean={point.mean} scale={scale} isMinor />),
     },
     {
       name: "interval",
@@ -221,14 +243,24 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
       name: "score",
       head: (
         <Term
-          about="Mean score of all cases that have a score, from 0 to 1, with its 95 % confidence interval."
+          about="Mean score of all cases that have a score, with its 95 % confidence interval; on the scale of the rubrics, where they share one, and from 0 to 1."
           entry="score"
         >
           Score
         </Term>
       ),
       align: "end",
-      cell: (point) => `${score3(point.score)} ${range3(point.score_interval as Range | null | undefined)}`,
+      cell: (point) =>
+        point.score == null ? (
+          "–"
+        ) : (
+          <ScaledScore
+            mean={point.score}
+            interval={point.score_interval as Range | null | undefined}
+            scale={point.scale}
+            isMinor
+          />
+        ),
     },
     {
       name: "rate",

@@ -5,8 +5,6 @@ import { useProject } from "../api/session";
 import { nativeScore, type ScaleEnds } from "../chart/figures";
 import { ScaledScore } from "../chart/ScaledScore";
 import { useMoney } from "../money/useMoney";
-import type { Canonical } from "../rubrics/canonical";
-import { sharedScaleOf } from "../rubrics/scales";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button, buttonClass } from "../ui/Button";
 import { CodeText } from "../ui/CodeText";
@@ -179,10 +177,6 @@ const FIGURES = {
 /** Their headings in the glossary. */
 const ENTRIES = { pass: "verdict", score: "score", fail: "verdict", error: "grader", deferred: "deferred" };
 
-/** The scale of the score of all cases of a run, if their rubrics share one. */
-const scaleOf = (run: RunInFull): ScaleEnds | undefined =>
-  sharedScaleOf(Object.values(run.rubrics as Record<string, Canonical>));
-
 type RunFiguresProps = { run: RunInFull; followed: RunProgress; total: number };
 
 /** Pass rate, mean score and counts of a run, also while it is in progress. */
@@ -196,7 +190,7 @@ export function RunFigures({ run, followed, total }: RunFiguresProps) {
   const passRate = interval
     ? `pass rate [${percent(interval[0])} %, ${percent(interval[1])} %]`
     : "pass rate";
-  const scale = scaleOf(run);
+  const { scale } = run;
   const mean = meanOf(followed.outcomes);
   const meanScore =
     scale && mean !== null
@@ -292,7 +286,7 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
           ) : (
             <CaseList
               shown={shown}
-              scale={scaleOf(run)}
+              scale={run.scale}
               selected={selected}
               onSelect={(it) => set({ case: it })}
             />
@@ -323,7 +317,7 @@ const MOST = 300;
 
 type CaseListProps = {
   shown: CaseOutcome[];
-  scale: ScaleEnds | undefined;
+  scale: ScaleEnds | null | undefined;
   selected?: number;
   onSelect: (it: number) => void;
 };

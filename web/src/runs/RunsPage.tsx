@@ -10,7 +10,7 @@ import { Badge } from "../ui/Badge";
 import { Button, buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Select } from "../ui/Field";
-import { duration, moment, score } from "../ui/format";
+import { duration, moment } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
@@ -23,6 +23,7 @@ import { Time } from "../ui/Time";
 import { countsOf, VerdictBar } from "./CaseStrip";
 import { runsQuery } from "./queries";
 import { RunOrigin } from "./RunOrigin";
+import { RunScore } from "./RunScore";
 import styles from "./RunsPage.module.css";
 import type { RunsSearch } from "./search";
 
@@ -251,12 +252,15 @@ function columns(
     {
       name: "score",
       head: (
-        <Term about="Mean score of all cases that have a score, from 0 to 1." entry="score">
+        <Term
+          about="Mean score of all cases that have a score; on the scale of the rubrics, where they share one, and from 0 to 1."
+          entry="score"
+        >
           Score
         </Term>
       ),
       align: "end",
-      cell: (it) => score(it.score),
+      cell: (it) => <RunScore run={it} />,
     },
     {
       name: "cost",

@@ -1,8 +1,11 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
+import type { ScaleEnds } from "../chart/figures";
+import { sharedScaleOfRuns } from "./HistoryPage";
 import type { RunInFull } from "./queries";
 import { CriterionMeanTable } from "./RunCriteria";
 import { RunFigures } from "./RunPage";
+import { RunScore } from "./RunScore";
 import { GradeAnswer, VerdictScore } from "./Scorecard";
 
 const LIKERT = { likert: { min: 1, max: 5 } };
@@ -50,14 +53,28 @@ test("means of criteria are on their scales, where the rubrics of the run give t
   expect(meanOf("said")?.textContent).toBe("0.50");
 });
 
-test("the mean score of a run is on the scale that its rubrics share", () => {
+test("the mean score of a run is on the scale that its rubrics share, also in lists of runs", () => {
   const outcome = { case: "a", place: 0, status: "fail" as const, score: 0.25 };
   const followed = { outcomes: [outcome], nUnits: 1, nResults: 1, ended: true, broken: false };
-  const shown = (rubrics: object) => {
-    const run = { rubrics } as unknown as RunInFull;
+  const shown = (scale: ScaleEnds | null) => {
+    const run = { scale } as RunInFull;
     const { container } = render(<RunFigures run={run} followed={followed} total={1} />);
     return container.querySelector("[data-name=score]")?.textContent;
   };
-  expect(shown({ one: { scale: LIKERT } })).toMatch(/^2\.00 on 1–5mean score, 0\.25 on 0–1/);
-  expect(shown({ one: { scale: LIKERT }, other: {} })).toMatch(/^0\.25mean score/);
+  expect(shown({ min: 1, max: 5 })).toMatch(/^2\.00 on 1–5mean score, 0\.25 on 0–1/);
+  expect(shown(null)).toMatch(/^0\.25mean score/);
+  const listed = (score: number | null, scale: ScaleEnds | null) =>
+    render(<RunScore run={{ score, scale }} />).container.textContent;
+  expect(listed(0.25, { min: 1, max: 5 })).toBe("2.00 on 1–5 0.25");
+  expect(listed(0.25, null)).toBe("0.25");
+  expect(listed(null, { min: 1, max: 5 })).toBe("–");
+});
+
+test("a history is on the scale that all its runs share; runs without a score do not count", () => {
+  const five = { score: 0.5, scale: { min: 1, max: 5 } };
+  const waiting = { score: null, scale: null };
+  expect(sharedScaleOfRuns([five, waiting, five])).toEqual({ min: 1, max: 5 });
+  expect(sharedScaleOfRuns([five, { score: 0.5, scale: { min: 1, max: 7 } }])).toBeUndefined();
+  expect(sharedScaleOfRuns([five, { score: 0.5, scale: null }])).toBeUndefined();
+  expect(sharedScaleOfRuns([waiting])).toBeUndefined();
 });

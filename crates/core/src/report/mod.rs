@@ -44,8 +44,8 @@ pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
 pub use score_text::{
-    Rubrics, declared_choices, declared_scales, format_case_score, format_mean_score, format_native_score,
-    parse_run_rubrics, shared_score_scale,
+    Rubrics, declared_choices, declared_scales, declared_score_scale, format_case_score, format_mean_score,
+    format_native_score, parse_run_rubrics, shared_score_scale,
 };
 pub use undecided::ungraded_reason;
 use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};

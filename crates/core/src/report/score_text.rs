@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
+
 use crate::dialect::read_canonical_rubric;
 use crate::grade::{Grade, Outcome, RubricHash, Value, VerdictStatus};
-use crate::rubric::{Criterion, CriterionKind, Display, Rubric, Scale};
+use crate::rubric::{Aggregation, Criterion, CriterionKind, Display, Polarity, Rubric, Scale};
 use crate::run::{CaseResult, Run};
 
 /// Rubrics by their version.
@@ -71,6 +73,31 @@ fn score_scale(result: &CaseResult, rubrics: &Rubrics) -> Option<(f64, f64)> {
             let unit = (result.verdict.native? - low) / (top - low);
             // Penalties and calibration change the score and not the answers.
             ((unit - result.verdict.score?).abs() < 1e-6).then_some((low, top))
+        }
+    }
+}
+
+/// The ends of the scale that the scores of all these rubrics share. Lists of runs show it, and read no results.
+pub fn declared_score_scale(rubrics: &BTreeMap<RubricHash, Json>) -> Option<(f64, f64)> {
+    let mut scales = rubrics.values().map(|rubric| rubric_score_scale(&read_canonical_rubric(rubric)?));
+    let first = scales.next()??;
+    scales.all(|scale| scale == Some(first)).then_some(first)
+}
+
+/// The ends of the scale on which a rubric shows its score, or that all its criteria share.
+fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
+    match rubric.display {
+        Display::Likert { min, max } => Some((min as f64, max as f64)),
+        Display::Boolean | Display::Letter => None,
+        // Penalties and the worst answer are no mean on the scale.
+        Display::Unit if rubric.aggregation == Aggregation::Min || rubric.length_penalty.is_some() => None,
+        Display::Unit => {
+            let mut scales = rubric.criteria.iter().map(|criterion| {
+                let is_mean = criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight;
+                criterion_scale_bounds(criterion).filter(|_| is_mean)
+            });
+            let first = scales.next()??;
+            scales.all(|scale| scale == Some(first)).then_some(first)
         }
     }
 }

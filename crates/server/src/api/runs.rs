@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
-use jurist_core::report::{ReportFormat, render_report};
+use jurist_core::report::{ReportFormat, declared_score_scale, render_report};
 use jurist_core::run::{NotGraded, RunId};
 use jurist_core::stats::summaries::estimate_pass_rate;
 use jurist_store::runs::{RunFilter, RunHead};
@@ -76,10 +76,22 @@ pub(super) struct RunLine {
     n_error: u64,
     /// Number of cases that are not graded yet.
     n_deferred: u64,
-    /// Mean over the results that have a score.
+    /// Mean over the results that have a score, from 0 to 1.
     score: Option<f64>,
+    /// Scale of the author for the score, if all rubrics of the run share one. Lists have none for runs of earlier
+    /// versions.
+    scale: Option<ScoreScale>,
     /// Dollars, of results whose cost is known.
     cost: f64,
+}
+
+/// Ends of the scale on which authors want to see scores
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub(super) struct ScoreScale {
+    /// What a score of 0 is on the scale.
+    min: f64,
+    /// What a score of 1 is on the scale.
+    max: f64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -313,8 +325,10 @@ async fn get_run(
     let not_graded = NotGraded::of_some(deferred.into_iter(), count(head.n_deferred), count(n_results));
     let figures = app.store.result_figures(caller.project, id).await?;
     let pass_rate = estimate_pass_rate(figures.iter().map(|figure| (figure.base.as_str(), figure.status)));
+    let mut line = RunLine::from(head);
+    line.scale = line.scale.or_else(|| declared_score_scale(&run.rubrics).map(ScoreScale::from));
     Ok(Json(RunInFull {
-        line: head.into(),
+        line,
         n_units,
         n_results,
         not_graded: not_graded.map(|not_graded| not_graded.statement),
@@ -431,7 +445,14 @@ impl From<RunHead> for RunLine {
             n_error: it.n_error,
             n_deferred: it.n_deferred,
             score: it.score,
+            scale: it.scale.map(ScoreScale::from),
             cost: it.cost.nanos() as f64 / 1e9,
         }
+    }
+}
+
+impl From<(f64, f64)> for ScoreScale {
+    fn from((min, max): (f64, f64)) -> Self {
+        Self { min, max }
     }
 }

@@ -313,6 +313,33 @@ fn the_history_of_a_suite_marks_where_it_changed() {
 }
 
 #[test]
+fn lists_of_runs_have_the_scale_that_all_rubrics_share() {
+    served(&ServerSettings::default(), |place| async move {
+        let criterion = |name: &str, max: u8| {
+            json!({ "name": name, "description": "How friendly is it?",
+                "scale": { "likert": { "min": 1, "max": max } } })
+        };
+        let head = |rubrics: Json| {
+            let mut head = pushed_head();
+            head["rubrics"] = rubrics;
+            head
+        };
+        let tone = || json!({ "criteria": [criterion("tone", 5), criterion("help", 5)] });
+        let other = json!({ "criteria": [criterion("tone", 7)] });
+        let one = head(json!({ RUBRIC: tone() }));
+        let two = head(json!({ RUBRIC: tone(), "s".repeat(64): other }));
+        place.push(&run_id(31), one, &cases(2, "a", |_| false)).await;
+        place.push(&run_id(32), two, &cases(2, "b", |_| false)).await;
+        let five = json!({ "min": 1.0, "max": 5.0 });
+        let list = place.get("/api/v1/runs").await;
+        assert_eq!((&list["items"][0]["scale"], &list["items"][1]["scale"]), (&Json::Null, &five), "{list}");
+        let history = place.get("/api/v1/run-history?suite=shop").await;
+        assert_eq!((&history["points"][0]["scale"], &history["points"][1]["scale"]), (&five, &Json::Null));
+        assert_eq!(place.get(&format!("/api/v1/runs/{}", run_id(31))).await["scale"], five);
+    });
+}
+
+#[test]
 fn answers_are_listed_in_short_and_labels_of_people_are_kept_beside_verdicts() {
     served(&ServerSettings::default(), |place| async move {
         let (id, long) = (run_id(77), "é".repeat(1_001));

@@ -257,6 +257,34 @@ fn the_name_that_trials_share_is_stored_and_read_from_the_name_in_earlier_rows()
 }
 
 #[test]
+fn the_scale_that_the_rubrics_of_a_run_share_is_in_its_header() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let rubric = |max: u8| {
+            let scale = json!({"likert": {"min": 1, "max": max}});
+            json!({"criteria": [{"name": "tone", "description": "How friendly is it?", "scale": scale}]})
+        };
+        let version = |name: &str| -> RubricHash { serde_json::from_value(json!(name)).unwrap() };
+        let plain = run(1, 1);
+        let one = Run { rubrics: BTreeMap::from([(version("a"), rubric(5))]), ..run(2, 2) };
+        let two = BTreeMap::from([(version("a"), rubric(5)), (version("b"), rubric(7))]);
+        let two = Run { rubrics: two, ..run(3, 3) };
+        for run in [&plain, &one, &two] {
+            store.begin_run(support, run).await.unwrap();
+        }
+        let scales = async || {
+            let heads = store.runs(support, &RunFilter::default(), None, 9).await.unwrap().items;
+            heads.into_iter().map(|head| head.scale).collect::<Vec<_>>()
+        };
+        assert_eq!(scales().await, [None, Some((1.0, 5.0)), None]);
+        assert_eq!(store.run_head(support, one.id).await.unwrap().scale, Some((1.0, 5.0)));
+        undo_migrations(&scene, 17).await;
+        store.migrate(at(3)).await.unwrap();
+        assert_eq!(scales().await, [None, None, None], "rows of an earlier version");
+    });
+}
+
+#[test]
 fn a_person_has_one_label_per_case_and_may_change_it() {
     for_each_engine(|scene| async move {
         let (store, support) = (&scene.store, project(&scene).await);

@@ -4,6 +4,7 @@ use super::*;
 use crate::candidate::diff::FileChange;
 use crate::candidate::{JudgeInput, StepRole, ToolCall, ToolResult, Trace, TraceStep};
 use crate::grade::{FORMAT, Grade, GradedPoint, Reason, RubricHash};
+use crate::report::declared_score_scale;
 use crate::run::RunId;
 
 fn grade(criterion: &str, unit: f64, evidence: &Json) -> Grade {
@@ -413,6 +414,42 @@ fn a_score_is_shown_on_the_scale_of_its_rubric() {
         Some("F")
     );
     assert_eq!(shown(criteria(&["a"]), Some(0.5)), None);
+}
+
+#[test]
+fn rubrics_have_one_scale_if_all_their_scores_are_on_it() {
+    let likert = |max: u8| json!({ "likert": { "min": 1, "max": max } });
+    let asked = |name: &str, scale: &Json| json!({ "name": name, "description": "A.", "scale": scale });
+    let on_five = || json!({ "criteria": [asked("a", &likert(5)), asked("b", &likert(5))] });
+    let with = |key: &str, value: Json| {
+        let mut rubric = on_five();
+        rubric[key] = value;
+        rubric
+    };
+    let displayed = |scale: Json| json!({ "scale": scale, "criteria": [asked("a", &json!("unit"))] });
+    let mut penalised = on_five();
+    penalised["criteria"][1]["weight"] = json!(-1.0);
+    let mixed = json!({ "criteria": [asked("a", &likert(5)), asked("b", &json!("binary"))] });
+    let expected = [
+        (vec![on_five()], Some((1.0, 5.0))),
+        (vec![displayed(likert(7))], Some((1.0, 7.0))),
+        (vec![on_five(), displayed(likert(5))], Some((1.0, 5.0))),
+        (vec![on_five(), displayed(likert(7))], None),
+        (vec![on_five(), mixed], None),
+        (vec![penalised], None),
+        (vec![with("aggregation", json!("min"))], None),
+        (vec![displayed(json!("letter"))], None),
+        (vec![json!({ "threshold": 0.5 })], None),
+        (vec![], None),
+    ];
+    for (rubrics, scale) in expected {
+        let named: BTreeMap<RubricHash, Json> = rubrics
+            .into_iter()
+            .enumerate()
+            .map(|(nth, rubric)| (version(&format!("r{nth}")), rubric))
+            .collect();
+        assert_eq!(declared_score_scale(&named), scale, "{named:?}");
+    }
 }
 
 #[test]
