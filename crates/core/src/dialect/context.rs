@@ -173,6 +173,23 @@ impl<'a> Context<'a> {
         self.n_errors.get()
     }
 
+    /// Reads what a suite can do without. If there are errors, nothing is read: they become warnings with `note`.
+    pub(super) fn read_dispensable<T>(&self, note: &str, read: impl FnOnce() -> Option<T>) -> Option<T> {
+        let (before, n_errors) = (self.found.take(), self.n_errors.get());
+        let value = read();
+        let reported = self.found.replace(before);
+        self.n_errors.set(n_errors);
+        let has_failed = reported.has_errors();
+        for mut diagnostic in reported.into_sorted() {
+            if diagnostic.severity == DiagnosticSeverity::Error {
+                diagnostic.severity = DiagnosticSeverity::Warning;
+                diagnostic = diagnostic.note(note);
+            }
+            self.found.borrow_mut().push(diagnostic);
+        }
+        value.filter(|_| !has_failed)
+    }
+
     /// Opens a file at a given path, or says at `span` why not.
     pub(super) fn open(&self, path: &Path, span: SourceSpan) -> Option<FileId> {
         if let Some(file) = self.sources.borrow().find(path) {
@@ -718,20 +735,6 @@ impl<'a> Context<'a> {
         let mut value = node.to_json();
         self.expand_json(&mut value, node.span);
         value
-    }
-
-    /// Fills in `{{ env.X }}` where a target's settings name its model and its address. Programs get theirs when they
-    /// are started.
-    pub(super) fn expand_target_config(
-        &self,
-        config: &mut serde_json::Map<String, serde_json::Value>,
-        span: SourceSpan,
-    ) {
-        for key in ["model", "deployment", "base_url", "endpoint"] {
-            if let Some(serde_json::Value::String(text)) = config.get_mut(key) {
-                *text = self.expand(text, span);
-            }
-        }
     }
 
     fn expand_json(&self, value: &mut serde_json::Value, span: SourceSpan) {

@@ -17,6 +17,7 @@ mod promptfoo;
 mod rows;
 mod rubric;
 mod settings;
+mod target_variables;
 mod tree;
 mod write;
 

@@ -15,11 +15,11 @@ use super::fields::{MappingReader, suggest_absent_name};
 use super::rubric::{
     EvalRubricAdditions, NamedRubrics, read_eval_check, read_rubric_definition, read_rubric_keys,
 };
+use super::target_variables::expand_target_settings;
 use super::{lower, mcptest, monitor, potato, rows};
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::GraderKind;
-use crate::rubric::{OnError, Rubric, Value};
+use crate::rubric::{GraderKind, OnError, Rubric, Value};
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
     AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Escalate, HumanLabel, Judge, Jury,
@@ -670,10 +670,11 @@ fn read_native_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget>
     }
     let fields = MappingReader::new(cx, node, "target")?;
     let id = fields.need("id").and_then(|node| cx.raw_text(node, "id"));
-    let (label, mut config) = (fields.text("label"), fields.raw_json_map("config"));
-    cx.expand_target_config(&mut config, node.span);
+    let config = fields.raw_json_map("config");
+    let mut target = CaseTarget { id: String::new(), label: fields.text("label"), config };
+    expand_target_settings(cx, &mut target, node.span);
     fields.finish();
-    Some(CaseTarget { id: id?, label, config })
+    Some(CaseTarget { id: id?, ..target })
 }
 
 /// What people have answered: a value, or `{value, by, reason}`, for criteria that wait for a person.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::context::{Context, SETTINGS_FILE};
 use super::fields::MappingReader;
 use super::native::judge_fields;
+use super::target_variables::expand_target_settings;
 use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::money::{Currency, Rates};
 use crate::source::{FileId, SourceNode, SourceSpan};
@@ -306,7 +307,17 @@ fn mail(fields: MappingReader<'_>) -> Option<MailSettings> {
     Some(MailSettings { host: host?, port, security, user, password, from: from? })
 }
 
-/// AgentV's own configuration; only its `refs` mean something here.
+/// What the AgentV configuration of the project says under `defaults`, for a suite that is another file.
+pub(super) fn find_agentv_defaults(cx: &Context<'_>, suite: FileId) -> Option<SourceNode> {
+    let file = cx.find_optional(AGENTV_FILE, suite).filter(|file| *file != suite)?;
+    let node = cx.parse(file)?.get("defaults")?.clone();
+    match node.text().and_then(|text| text.strip_prefix("file://")) {
+        Some(path) => cx.parse(cx.find(path, node.span)?),
+        None => Some(node),
+    }
+}
+
+/// The `refs` of AgentV's own configuration.
 pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<String, String> {
     let Some(fields) = MappingReader::new(cx, node, "configuration") else { return BTreeMap::new() };
     let refs = refs(&fields);
@@ -368,12 +379,12 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
         }
     }
     let mut target = found.clone();
-    cx.expand_target_config(&mut target.config, span);
+    expand_target_settings(cx, &mut target, span);
     Some(target)
 }
 
 /// The targets of the files above, nearest first.
-fn project_targets(cx: &Context<'_>, span: SourceSpan) -> Vec<CaseTarget> {
+pub(super) fn project_targets(cx: &Context<'_>, span: SourceSpan) -> Vec<CaseTarget> {
     let files = TARGET_FILES.iter().flat_map(|file| cx.find_above(file, span.file));
     let nodes: Vec<SourceNode> = files.filter_map(|file| cx.parse(file)).collect();
     let mut targets = Vec::new();

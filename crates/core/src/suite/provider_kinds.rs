@@ -35,16 +35,21 @@ const UNSPOKEN: [(&str, &str); 16] = [
 ];
 
 /// Agent kits that AgentV and promptfoo start themselves.
-const KITS: [&str; 11] = [
+const KITS: [&str; 16] = [
     "copilot-cli",
     "copilot-sdk",
     "claude-cli",
     "claude-sdk",
     "codex",
     "codex-cli",
+    "codex-sdk",
+    "codex-app-server",
     "pi-cli",
+    "pi-sdk",
+    "pi-rpc",
     "pi-coding-agent",
     "vscode",
+    "vscode-insiders",
     "replay",
     "browser",
 ];
@@ -55,6 +60,8 @@ pub fn find_unspoken_kind(id: &str) -> Option<&'static str> {
     if ["command:", "exec:", "file:", "python:"].iter().any(|start| id.starts_with(start)) {
         return None;
     }
+    // AgentV may write its own name before that of a kit.
+    let id = id.strip_prefix("agentv:").unwrap_or(id);
     let kind = id.split(':').nth(1).or_else(|| KITS.contains(&id).then_some("agent"))?;
     UNSPOKEN.iter().find(|(name, _)| *name == kind).map(|(_, what)| *what)
 }
@@ -66,6 +73,7 @@ mod tests {
     #[test]
     fn chat_models_are_no_other_kind() {
         assert_eq!(find_unspoken_kind("openai:assistant:asst_1"), Some("an assistant that its vendor keeps"));
+        assert_eq!(find_unspoken_kind("agentv:codex-cli"), Some("an agent kit"));
         for id in ["openai:chat:gpt-5", "openai:gpt-5", "ollama:chat:llama3:8b", "gpt-5", "command:agent"] {
             assert_eq!(find_unspoken_kind(id), None, "{id}");
         }

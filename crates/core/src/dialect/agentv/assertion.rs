@@ -57,11 +57,7 @@ impl AssertionCriteria {
     /// judge of assertions that name none.
     pub(super) fn settle_judge(&self, rubric: &Rubric, default: Judge) -> Judge {
         let Some(first) = self.own_judges.first() else { return default };
-        let has_own_judge = |question: Question<'_>| {
-            !question.criterion.by.contains(&GraderKind::Judge)
-                || self.own_judges.iter().any(|own| own.criterion == question.criterion.id)
-        };
-        let judge = if default.model.is_none() || rubric.questions().all(has_own_judge) {
+        let judge = if default.model.is_none() || !self.asks_default_judge(rubric) {
             // The address belongs to the model.
             Judge { base_url: first.judge.base_url.clone(), ..first.judge.or(&default) }
         } else {
@@ -74,6 +70,15 @@ impl AssertionCriteria {
         let own = self.own_judges.iter().filter(differs);
         let criteria = own.map(|own| (own.criterion.clone(), own.judge.clone())).collect();
         Judge { criteria, ..judge }
+    }
+
+    /// Whether a judge is asked about a criterion whose assertion names none.
+    pub(super) fn asks_default_judge(&self, rubric: &Rubric) -> bool {
+        let has_no_judge = |question: Question<'_>| {
+            question.criterion.by.contains(&GraderKind::Judge)
+                && !self.own_judges.iter().any(|own| own.criterion == question.criterion.id)
+        };
+        rubric.questions().any(has_no_judge)
     }
 }
 

@@ -1,19 +1,22 @@
 //! What every test of a file starts from: its default test, options and settings.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value as Json};
 
 use super::assertion::AssertionRules;
 use super::prompt::{AgentvPrompt, prompts, read_input_messages, rewrite_old_variables};
-use super::target::{AgentvTarget, GraderSettings, read_agentv_targets, read_grader};
+use super::target::{
+    AgentvTarget, GraderSettings, read_agentv_targets, read_grader, read_project_judge, read_project_target,
+};
 use super::workspace::AgentvWorkspace;
 use super::{PassRule, SCORING_FUNCTION, TestRules, assert_nodes, report_ineffective_keys, tools_of};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::{native, promptfoo, settings};
-use crate::source::{NodeEntry, NodeShape, SourceNode};
+use crate::source::{FileId, NodeEntry, NodeShape, SourceNode};
 use crate::suite::{Calls, Judge};
 
 /// Keys whose files the settings of a project name.
@@ -54,6 +57,11 @@ pub(super) struct AgentvTestDefaults<'a> {
     pub(super) scoring: Option<SourceNode>,
     /// Names under which the tests that were read so far store their outputs.
     pub(super) stored_outputs: BTreeSet<String>,
+    /// The suite for which the settings of its project may name a target and a judge.
+    suite_of_project: Option<FileId>,
+    /// They are read when a test needs them.
+    project_target: OnceCell<Option<AgentvTarget>>,
+    project_judge: OnceCell<Judge>,
 }
 
 impl<'a> AgentvTestDefaults<'a> {
@@ -80,6 +88,9 @@ impl<'a> AgentvTestDefaults<'a> {
             is_project: false,
             scoring: None,
             stored_outputs: BTreeSet::new(),
+            suite_of_project: None,
+            project_target: OnceCell::new(),
+            project_judge: OnceCell::new(),
         }
     }
 
@@ -180,12 +191,49 @@ impl<'a> AgentvTestDefaults<'a> {
         {
             defaults.targets = read_agentv_targets(cx, &node, rules);
         }
+        if rules == TestRules::Agentv && !defaults.is_project {
+            defaults.suite_of_project = Some(fields.start().file);
+        }
         defaults.threshold = fields.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
         // What the default test says comes before what the suite says.
         if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
             defaults.default_test(cx, node);
         }
         defaults
+    }
+
+    /// The target of the project, for a test that has no answer and no target. One that cannot be used is a warning,
+    /// because such a suite can be run with `--target`, and its rubrics can grade other answers.
+    pub(super) fn project_target(&self, cx: &Context<'_>) -> Option<AgentvTarget> {
+        let read = |node: &SourceNode| {
+            Some(AgentvTarget { target: read_project_target(cx, node)?, prompts: Vec::new() })
+        };
+        let note = "tests without an answer have no target; run them with --target MODEL";
+        self.project_target.get_or_init(|| self.read_project_default(cx, "provider", note, read)).clone()
+    }
+
+    /// The judge of the project, for criteria without one. The judge of Jurist's own settings comes first.
+    pub(super) fn project_judge(&self, cx: &Context<'_>) -> &Judge {
+        self.project_judge.get_or_init(|| {
+            let own = self.suite_of_project.map(|suite| settings::read_settings_for_file(cx, suite).judge);
+            if own.is_some_and(|judge| judge.model.is_some() || !judge.panel.is_empty()) {
+                return Judge::default();
+            }
+            let note = "criteria without a judge have the default judge; name one with --judge MODEL";
+            let read = |node: &SourceNode| read_project_judge(cx, node);
+            self.read_project_default(cx, "grader", note, read).unwrap_or_default()
+        })
+    }
+
+    fn read_project_default<T>(
+        &self,
+        cx: &Context<'_>,
+        key: &str,
+        note: &str,
+        read: impl FnOnce(&SourceNode) -> Option<T>,
+    ) -> Option<T> {
+        let suite = self.suite_of_project?;
+        cx.read_dispensable(note, || read(settings::find_agentv_defaults(cx, suite)?.get(key)?))
     }
 
     pub(super) fn assertion_rules(&self, pass: PassRule) -> AssertionRules {

@@ -322,6 +322,10 @@ fn read_agentv_case(
         targets = read_agentv_targets(cx, node, rules);
     }
     keep_named_targets(&fields, &mut targets);
+    let is_answered = ["provider_output", "providerOutput", "output"].iter().any(|key| fields.has(key));
+    if targets.is_empty() && !is_answered {
+        targets.extend(defaults.project_target(cx));
+    }
     // A project's own settings may list tests that its suites add assertions to.
     let folder =
         cx.path_of(fields.start().file).parent().and_then(|folder| Some(folder.file_name()? == ".agentv"));
@@ -399,7 +403,11 @@ fn read_agentv_case(
     fields.finish();
     let (rubric, asserted) = rubric?;
     let grader = asserted.grader.clone().or(&options.grader).or(&defaults.grader);
-    let judge = asserted.settle_judge(&rubric, defaults.judge.or(&grader.judge));
+    let mut judge = defaults.judge.or(&grader.judge);
+    if judge.model.is_none() && judge.panel.is_empty() && asserted.asks_default_judge(&rubric) {
+        judge = judge.or(defaults.project_judge(cx));
+    }
+    let judge = asserted.settle_judge(&rubric, judge);
     let case = Case {
         name,
         origin: Some(origin),

@@ -8,6 +8,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::settings;
+use crate::dialect::target_variables::require_target_variables;
 use crate::source::{NodeEntry, NodeShape, SourceNode};
 use crate::suite::{CaseTarget, Judge, REFUSED_REQUEST_KEYS, find_unspoken_kind};
 
@@ -286,6 +287,41 @@ pub(super) fn read_agentv_targets(
             None => own,
         })
         .collect()
+}
+
+/// The provider that the settings of a project name for suites that name none, if it can be asked here.
+pub(super) fn read_project_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget> {
+    let name = cx.plain_text(node, "provider")?;
+    let all = settings::project_targets(cx, node.span);
+    let known: Vec<&str> = all.iter().map(CaseTarget::name).collect();
+    if !known.contains(&name.as_str()) && !name.contains([':', '/']) {
+        let message = format!("no provider of this project is called `{name}`");
+        let diagnostic = Diagnostic::error(Code::UnknownName, node.span, message);
+        cx.report(diagnostic.suggest(&name, known, "providers"));
+        return None;
+    }
+    let target = settings::named_target(cx, node.span, &name).unwrap_or_else(|| CaseTarget {
+        id: name,
+        label: None,
+        config: Map::new(),
+    });
+    require_target_variables(cx, &target, node.span);
+    if let Some(what) = find_unspoken_kind(&target.id) {
+        let message = format!("`{}` is {what}, which is not supported", target.id);
+        cx.error(Code::Unsupported, node.span, message);
+        return None;
+    }
+    Some(target)
+}
+
+/// The same for the model that judges.
+pub(super) fn read_project_judge(cx: &Context<'_>, node: &SourceNode) -> Option<Judge> {
+    let target = read_project_target(cx, node)?;
+    if !is_model_name(&target.id) || target.id == "mock" {
+        cx.error(Code::Unsupported, node.span, format!("`{}` cannot judge: it is no model", target.name()));
+        return None;
+    }
+    Some(grader_of_target(&target).judge)
 }
 
 /// A name, a file of providers, `{id, label, config}`, or `{name: {label, config}}`.
