@@ -34,7 +34,6 @@ KNOWN = {
 KNOWN_CONFIGURATIONS = {
     "tests without assertions": "promptfoo passes them; here a person decides, and the case is named",
     "address": "variables of the test in a request are refused, unless code of the test needs the variables too",
-    "stored answers that are objects": "code gets the JSON text of an object that is written in the file",
     "assertions that weigh nothing": "promptfoo passes the test with the score 0; here a person decides",
 }
 

@@ -278,6 +278,8 @@ fn compare_verdict(case: &Case, verdict: &ForeignVerdict, comparison: &mut Verdi
 fn build_material(case: &Case, verdict: &ForeignVerdict, response: &Json) -> JudgeInput {
     let text = match response {
         Json::String(text) => text.clone(),
+        // As promptfoo compares objects with texts.
+        other @ Json::Object(_) => other.to_string(),
         other => serde_json::to_string_pretty(other).unwrap_or_default(),
     };
     let candidate = Candidate {

@@ -121,7 +121,7 @@ impl JudgeInput {
             trace,
             diff: candidate.diff.clone(),
             requirements: Vec::new(),
-            raw_output: None,
+            raw_output: candidate.output.clone(),
             raw_reference: candidate.expected.clone(),
             ..Self::default()
         }

@@ -35,6 +35,9 @@ pub struct Candidate {
     /// The task as a conversation, instead of `input` or in addition to it.
     pub messages: Vec<Value>,
     pub response: Option<String>,
+    /// The response as a mapping or a list, where it is no text; `response` is then its JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
     pub trace: Option<TraceSource>,
     /// A unified diff of the files it changed.
     pub diff: Option<String>,

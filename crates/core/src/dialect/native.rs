@@ -1,6 +1,7 @@
 //! The native dialect: `evals:` and `rubrics:`, and everything that shares a file with them.
 
 mod row_fields;
+mod target;
 mod workspace;
 
 use std::collections::{BTreeMap, HashMap};
@@ -8,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use row_fields::{check_row_fields, check_stored_outputs};
+use target::read_native_targets;
 use workspace::read_native_workspace;
 
 use super::context::Context;
@@ -15,15 +17,14 @@ use super::fields::{MappingReader, suggest_absent_name};
 use super::rubric::{
     EvalRubricAdditions, NamedRubrics, read_eval_check, read_rubric_definition, read_rubric_keys,
 };
-use super::target_variables::expand_target_settings;
 use super::{lower, mcptest, monitor, potato, rows};
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{GraderKind, OnError, Rubric, Value};
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
-    AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Escalate, HumanLabel, Judge, Jury,
-    MatrixPrompt, McpServer, Suite, TieBreak, is_output_name,
+    AgentSettings, Aggregate, Calls, Case, CaseMatrix, Escalate, HumanLabel, Judge, Jury, MatrixPrompt,
+    McpServer, Suite, TieBreak, is_output_name,
 };
 
 /// Keys that only a native suite has at its top.
@@ -610,6 +611,7 @@ fn read_native_candidate(fields: &MappingReader<'_>) -> Candidate {
         }
         _ => Some(TraceSource::Inline(cx.json(node))),
     });
+    let output = fields.get("response").filter(|node| node.text().is_none()).map(|node| cx.json(node));
     Candidate {
         input: fields.any(&["prompt", "input"]).and_then(|node| cx.template(node, "prompt")),
         messages: fields
@@ -618,7 +620,10 @@ fn read_native_candidate(fields: &MappingReader<'_>) -> Candidate {
             .iter()
             .filter_map(|node| read_message_node(cx, node))
             .collect(),
-        response: fields.template("response"),
+        response: output
+            .as_ref()
+            .map_or_else(|| fields.template("response"), |value| Some(value.to_string())),
+        output,
         trace,
         diff: fields.template("diff"),
         context: fields.templates("context"),
@@ -655,26 +660,6 @@ pub(super) fn read_output_name(cx: &Context<'_>, node: &SourceNode, key: &str) -
         return None;
     }
     Some(name)
-}
-
-/// `None` where nothing is said about them; an empty list is said.
-fn read_native_targets(fields: &MappingReader<'_>) -> Option<Vec<CaseTarget>> {
-    let items = fields.list("targets")?;
-    Some(items.iter().filter_map(|item| read_native_target(fields.cx, item)).collect())
-}
-
-fn read_native_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget> {
-    if node.map().is_none() {
-        let id = cx.raw_text(node, "targets")?;
-        return Some(CaseTarget { id, label: None, config: serde_json::Map::new() });
-    }
-    let fields = MappingReader::new(cx, node, "target")?;
-    let id = fields.need("id").and_then(|node| cx.raw_text(node, "id"));
-    let config = fields.raw_json_map("config");
-    let mut target = CaseTarget { id: String::new(), label: fields.text("label"), config };
-    expand_target_settings(cx, &mut target, node.span);
-    fields.finish();
-    Some(CaseTarget { id: id?, ..target })
 }
 
 /// What people have answered: a value, or `{value, by, reason}`, for criteria that wait for a person.

@@ -57,6 +57,8 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
     let messages: Vec<Tree> = candidate.messages.iter().map(Tree::from).collect();
     let targets: Vec<Tree> = case.targets.iter().map(target_to_tree).collect();
     let prompts: Vec<Tree> = case.matrix.prompts.iter().map(matrix_prompt_to_tree).collect();
+    let response = candidate.output.as_ref().map(Tree::from);
+    let response = response.or_else(|| candidate.response.as_deref().map(Tree::from));
     Tree::map()
         .with("name", &case.name)
         .maybe("description", case.description.as_deref())
@@ -72,7 +74,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
         .maybe("context", non_empty_items(candidate.context.clone()))
         .maybe("vars", json_map(&candidate.vars))
         .maybe("expected", candidate.expected.as_ref().map(Tree::from))
-        .maybe("response", candidate.response.as_deref())
+        .maybe("response", response)
         .maybe(
             "trace",
             candidate.trace.as_ref().map(|trace| match trace {

@@ -95,6 +95,10 @@ impl Case {
         for value in candidate.messages.iter_mut().chain(&mut candidate.expected) {
             try_for_each_text(value, each)?;
         }
+        if let Some(output) = &mut candidate.output {
+            try_for_each_text(output, each)?;
+            candidate.response = Some(output.to_string());
+        }
         match &mut candidate.trace {
             Some(TraceSource::File(path)) => each(path),
             Some(TraceSource::Inline(value)) => try_for_each_text(value, each),

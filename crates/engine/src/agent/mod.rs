@@ -149,7 +149,7 @@ struct PreparedRun<'a> {
 /// What answers.
 enum PreparedTarget<'a> {
     Echo,
-    Fixed(String),
+    Fixed(serde_json::Value),
     Command(process::AgentCommand),
     Http(HttpTarget),
     Tool { call: ToolCall, server: NamedServer<'a> },
@@ -450,8 +450,9 @@ impl Agents {
                 .await
             }
             PreparedTarget::Fixed(response) => {
-                let response = Some(response.clone());
-                measure_run(async { Ok(AgentOutput { response, ..AgentOutput::default() }) }).await
+                let mut recorded = AgentOutput::default();
+                recorded.set_value(response.clone());
+                measure_run(async { Ok(recorded) }).await
             }
             PreparedTarget::Command(command) => {
                 let _turn = self.programs.acquire().await;

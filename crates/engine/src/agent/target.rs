@@ -12,8 +12,8 @@ use crate::model::names::{canonical_model_name, canonical_vendor_name};
 pub(super) enum Runner {
     /// Returns its prompt.
     Echo,
-    /// Answers with its prompt.
-    Fixed(String),
+    /// Answers with what was recorded: a text, or a value.
+    Fixed(serde_json::Value),
     Model(Judge),
     Command(AgentCommand),
     Http(HttpTarget),
@@ -36,7 +36,11 @@ impl Runner {
                 let arguments = config.get("arguments").unwrap_or(&serde_json::Value::Null);
                 Ok(Self::Tool(ToolCall::new(Some("call".to_owned()), tool, arguments)))
             }
-            ("mock", "") => Ok(Self::Fixed(text(&["response", "output"]).unwrap_or_default())),
+            ("mock", "") => {
+                let mut recorded = ["response", "output"].iter().filter_map(|key| config.get(*key));
+                let recorded = recorded.find(|value| !value.is_null()).cloned();
+                Ok(Self::Fixed(recorded.unwrap_or_else(|| "".into())))
+            }
             ("cli" | "command", "") => {
                 let line = text(&["command", "command_template"]);
                 let line =

@@ -366,7 +366,8 @@ fn read_agentv_case(
         && let Some(response) = candidate.response.take()
     {
         // Code is run on what was answered before too, so that it is produced again.
-        targets = vec![AgentvTarget::from_recorded_response(response)];
+        let recorded = candidate.output.take().unwrap_or(Json::String(response));
+        targets = vec![AgentvTarget::from_recorded_response(recorded)];
     }
     for target in &mut targets {
         add_transform(&mut target.target.config, options.transform.as_deref());

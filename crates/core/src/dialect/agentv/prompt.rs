@@ -391,14 +391,17 @@ pub(super) fn read_agentv_candidate(
     targets: &[AgentvTarget],
 ) -> (Candidate, Vec<FilledPrompt>) {
     let cx = fields.cx;
+    let given = fields.any(&["provider_output", "providerOutput", "output"]);
+    let value = given.filter(|node| node.text().is_none()).map(|node| cx.json(node));
     let mut candidate = Candidate {
         expected: fields.get("expected_output").map(|node| read_expected_output(cx, node)),
-        response: fields.any(&["provider_output", "providerOutput", "output"]).map(|node| {
-            match node.text() {
-                Some(_) => cx.template(node, "provider_output").unwrap_or_default(),
-                None => pretty(&cx.json(node)),
-            }
+        response: given.map(|node| match &value {
+            // Code of promptfoo gets the value, and other assertions its JSON without spaces.
+            Some(value) if defaults.rules == TestRules::Promptfoo => value.to_string(),
+            Some(value) => pretty(value),
+            None => cx.template(node, "provider_output").unwrap_or_default(),
         }),
+        output: value.filter(|_| defaults.rules == TestRules::Promptfoo),
         ..Candidate::default()
     };
     let vars = fields.json_map("vars");

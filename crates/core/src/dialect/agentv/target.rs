@@ -22,8 +22,8 @@ pub(super) struct AgentvTarget {
 
 impl AgentvTarget {
     /// Answers with what was recorded.
-    pub(super) fn from_recorded_response(response: String) -> Self {
-        let config = Map::from_iter([("response".to_owned(), Json::from(response))]);
+    pub(super) fn from_recorded_response(response: Json) -> Self {
+        let config = Map::from_iter([("response".to_owned(), response)]);
         Self { target: CaseTarget { id: "mock".to_owned(), label: None, config }, prompts: Vec::new() }
     }
 
