@@ -2172,6 +2172,7 @@ export interface components {
             criteria: components["schemas"]["CriterionChangeView"][];
             /** @description worse, better, same or undecided. */
             direction: string;
+            parts?: components["schemas"]["CaseNameView"] | null;
             /** @description Whether the two were graded with different rubrics. */
             rubric_changed: boolean;
         };
@@ -2186,6 +2187,23 @@ export interface components {
             kind: components["schemas"]["CaseDifferenceKind"];
             new?: components["schemas"]["DatasetCaseView"] | null;
             old?: components["schemas"]["DatasetCaseView"] | null;
+        };
+        /** @description Parts of the name of a case */
+        CaseNameView: {
+            /**
+             * Format: int32
+             * @description Row of the data, from 1; `null` if the case has no rows.
+             */
+            row?: number | null;
+            /**
+             * Format: int32
+             * @description Which of several trials, from 1; `null` for a case as a whole.
+             */
+            trial?: number | null;
+            /** @description Prompt, target and model, as far as the case has several. */
+            variant: string[];
+            /** @description The name that is written, with the fields of the row. */
+            written: string;
         };
         CaseSideView: {
             /** @description Absent where the run does not hold what was graded. */
@@ -4483,6 +4501,10 @@ export interface components {
             forest?: components["schemas"]["ChartView"] | null;
             /** @description Cases that both decided with the same rubric. */
             n_cases: number;
+            /** @description Parts of the names in this comparison, by name; a name that is as it is written in the suite is left out. */
+            names: {
+                [key: string]: components["schemas"]["CaseNameView"];
+            };
             /** @description Names of cases that only the later run has. */
             only_after: string[];
             /** @description Names of cases that only the earlier run has. */

@@ -5,7 +5,7 @@ import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { type ScaleEnds, scaleText } from "../chart/figures";
 import { declaredScalesOf } from "../rubrics/scales";
-import { CaseName, tagWrittenName, withoutTrial } from "../runs/CaseName";
+import { CaseName, nameWithParts, tagName } from "../runs/CaseName";
 import { runQuery } from "../runs/queries";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -104,7 +104,7 @@ export function useRunScales(run: string): Scales {
 
 /** Trials of a case are listed one by one. */
 const unitOf = (items: CaseChange[]): string =>
-  items.some((change) => withoutTrial(change.case) !== change.case) ? "trial" : "case";
+  items.some((change) => change.parts?.trial != null) ? "trial" : "case";
 
 /** The scales of criteria in each of the runs, whose rubrics may differ. */
 type RunScales = { before: Scales; after: Scales };
@@ -122,7 +122,7 @@ function CaseChangeCard({ change, run, scales }: CaseChangeCardProps) {
             params={{ project: project.name, run }}
             search={{ find: change.case }}
           >
-            <CaseName {...tagWrittenName(change.case)} />
+            <CaseName {...tagName(nameWithParts(change.case, change.parts))} />
           </Link>
         </h4>
         <span className={styles.verdicts}>

@@ -6,7 +6,7 @@ import { useProject } from "../api/session";
 import { chance, type ScaleEnds, signed, signedRange } from "../chart/figures";
 import { ScaledScore } from "../chart/ScaledScore";
 import { ServerChart } from "../chart/ServerChart";
-import { CaseName, countCases, tagWrittenName, withoutTrial } from "../runs/CaseName";
+import { CaseName, type NamedCase, nameOfAllTrials, nameWithParts, tagName } from "../runs/CaseName";
 import { earlier, newestWithEarlier } from "../runs/earlierRuns";
 import { latestRunsQuery } from "../runs/queries";
 import { StatusBadge } from "../ui/Badge";
@@ -182,10 +182,11 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
       {comparison.n_cases === 0 ? (
         <Notice title="These runs have no case in common">
           <p>
-            {countCases(comparison.only_before)} only in the first run and {countCases(comparison.only_after)}{" "}
-            only in the second, with other names or other rubrics
+            {plural(comparison.only_before.length, "case")} only in the first run and{" "}
+            {plural(comparison.only_after.length, "case")} only in the second, with other names or other
+            rubrics
             {comparison.undecided.length > 0 &&
-              `; ${countCases(comparison.undecided)} without a verdict in one of them`}
+              `; ${plural(comparison.undecided.length, "case")} without a verdict in one of them`}
             .
           </p>
         </Notice>
@@ -217,6 +218,9 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
   const { score, pass_rate: passes, forest } = comparison;
   // The server compares only criteria that have the same scale in both runs.
   const scales = useRunScales(after);
+  // A case may be called `constructor`.
+  const nameOf = (name: string): NamedCase =>
+    nameWithParts(name, Object.hasOwn(comparison.names, name) ? comparison.names[name] : null);
   return (
     <>
       {comparison.caveats.map((it) => (
@@ -233,10 +237,10 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
         {forest && <ServerChart title="Differences (after − before)" drawn={forest} />}
         {children}
       </div>
-      <ChangedCases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
-      <UncomparedCases title="No verdict in one of the runs" names={comparison.undecided} />
-      <UncomparedCases title="Only before" names={comparison.only_before} />
-      <UncomparedCases title="Only after" names={comparison.only_after} />
+      <ChangedCases changed={comparison.changed} nCases={comparison.n_cases} run={after} nameOf={nameOf} />
+      <UncomparedCases title="No verdict in one of the runs" cases={comparison.undecided.map(nameOf)} />
+      <UncomparedCases title="Only before" cases={comparison.only_before.map(nameOf)} />
+      <UncomparedCases title="Only after" cases={comparison.only_after.map(nameOf)} />
     </>
   );
 }
@@ -328,7 +332,14 @@ function SignedDifference({ value, isNeutral }: { value: number; isNeutral?: boo
   );
 }
 
-function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: number; run: string }) {
+type ChangedCasesProps = {
+  changed: Change[];
+  nCases: number;
+  run: string;
+  nameOf: (name: string) => NamedCase;
+};
+
+function ChangedCases({ changed, nCases, run, nameOf }: ChangedCasesProps) {
   const project = useProject();
   const columns: Column<Change>[] = [
     {
@@ -336,7 +347,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
       head: "Case",
       cell: (it) => (
         <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
-          <CaseName {...tagWrittenName(it.case)} />
+          <CaseName {...tagName(nameOf(it.case))} />
         </Link>
       ),
     },
@@ -392,7 +403,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
     <section className={styles.part}>
       <h3>
         {describeChanged(
-          changed.map((it) => it.case),
+          changed.map((it) => nameOf(it.case)),
           nCases,
         )}
       </h3>
@@ -410,29 +421,27 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
 }
 
 /** Repeated trials of one case count as one case. */
-export function describeChanged(names: string[], nCases: number): string {
-  if (names.length === 0) return `No verdict changed (${plural(nCases, "case")})`;
-  const nChanged = new Set(names.map(withoutTrial)).size;
-  const nTrials = names.some((name) => withoutTrial(name) !== name)
-    ? ` (${plural(names.length, "trial")})`
-    : "";
+export function describeChanged(changed: NamedCase[], nCases: number): string {
+  if (changed.length === 0) return `No verdict changed (${plural(nCases, "case")})`;
+  const nChanged = new Set(changed.map(nameOfAllTrials)).size;
+  const nTrials = changed.some(({ trial }) => trial != null) ? ` (${plural(changed.length, "trial")})` : "";
   return `Verdict changed in ${plural(nChanged, "case")} of ${count(nCases)}${nTrials}`;
 }
 
 /** Rows that are drawn; the worst come first. */
 const MOST = 500;
 
-function UncomparedCases({ title, names }: { title: string; names: string[] }) {
-  if (names.length === 0) return null;
+function UncomparedCases({ title, cases }: { title: string; cases: NamedCase[] }) {
+  if (cases.length === 0) return null;
   return (
     <details className={styles.out}>
       <summary>
-        {title}: {countCases(names)}
+        {title}: {plural(cases.length, "case")}
       </summary>
       <ul>
-        {names.slice(0, MOST).map((it) => (
-          <li key={it}>
-            <CaseName {...tagWrittenName(it)} />
+        {cases.slice(0, MOST).map((it) => (
+          <li key={it.case}>
+            <CaseName {...tagName(it)} />
           </li>
         ))}
       </ul>

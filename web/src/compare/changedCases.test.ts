@@ -4,8 +4,12 @@ import { describeChanged } from "./ComparePage";
 
 test("changed cases are counted as cases, also where trials changed", () => {
   expect(describeChanged([], 40)).toBe("No verdict changed (40 cases)");
-  expect(describeChanged(["one", "two"], 4)).toBe("Verdict changed in 2 cases of 4");
-  const trials = ["one [trial 1 of 3]", "one [trial 2 of 3]", "two [trial 1 of 3]"];
+  expect(describeChanged([{ case: "one" }, { case: "two" }], 4)).toBe("Verdict changed in 2 cases of 4");
+  const trials = [
+    { case: "one [trial 1 of 3]", trial: 1 },
+    { case: "one [trial 2 of 3]", trial: 2 },
+    { case: "two [trial 1 of 3]", trial: 1 },
+  ];
   expect(describeChanged(trials, 40)).toBe("Verdict changed in 2 cases of 40 (3 trials)");
 });
 

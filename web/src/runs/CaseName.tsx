@@ -1,3 +1,4 @@
+import type { Schemas } from "../api/client";
 import { plural } from "../ui/format";
 import styles from "./RunPage.module.css";
 
@@ -30,34 +31,22 @@ export const tagName = (named: NamedCase): TaggedName => addTags(named, named.pa
 /** The name without prompt, target and model, which cases of one row and trial share. */
 export const tagTaskName = (named: NamedCase): TaggedName => addTags(named, []);
 
-const TRIAL = / \[trial (\d+) of \d+\]$/;
-
-/** The name of the case that a trial belongs to. */
-export const withoutTrial = (name: string): string => name.replace(TRIAL, "");
+const TRIAL = / \[trial \d+ of \d+\]$/;
 
 /** The name that all trials of a case share. Without a trial, what looks like one is written in the file. */
 export const nameOfAllTrials = ({ case: name, trial }: NamedCase): string =>
-  trial == null ? name : withoutTrial(name);
+  trial == null ? name : name.replace(TRIAL, "");
 
-/** What the server adds to a name: always a row or a prompt before the brackets of targets and models. */
-const VARIANT = / \[(?:row|prompt) \d+\](?: \[[^[\]]+\])*$/;
-
-/** A name without its parts, as comparisons have it. Brackets that may be written in the file stay in the name. */
-export function tagWrittenName(name: string): TaggedName {
-  const trial = TRIAL.exec(name)?.[1];
-  const whole = withoutTrial(name);
-  const variant = VARIANT.exec(whole)?.[0] ?? "";
-  const tags = [...variant.matchAll(/\[([^[\]]+)\]/g)].map((match) => match[1] ?? "");
-  return {
-    base: whole.slice(0, whole.length - variant.length),
-    tags: trial === undefined ? tags : [...tags, `trial ${trial}`],
-  };
-}
+/** A case of a comparison, which has the number of the trial among the parts of the name. */
+export const nameWithParts = (
+  name: string,
+  parts: Schemas["CaseNameView"] | null | undefined,
+): NamedCase => ({ case: name, trial: parts?.trial, parts });
 
 /** `4 cases`; `2 cases, 6 trials` where cases were repeated. */
-export function countCases(names: string[]): string {
-  const nCases = new Set(names.map(withoutTrial)).size;
-  const nTrials = names.some((name) => TRIAL.test(name)) ? `, ${plural(names.length, "trial")}` : "";
+export function countCases(named: NamedCase[]): string {
+  const nCases = new Set(named.map(nameOfAllTrials)).size;
+  const nTrials = named.some(({ trial }) => trial != null) ? `, ${plural(named.length, "trial")}` : "";
   return `${plural(nCases, "case")}${nTrials}`;
 }
 

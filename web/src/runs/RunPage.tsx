@@ -220,7 +220,7 @@ export function RunFigures({ run, followed, total }: RunFiguresProps) {
         {followed.broken && !isOver ? (
           <Badge tone="error">connection lost; reconnecting</Badge>
         ) : isOver ? (
-          <span>{countCases(followed.outcomes.map((it) => it.case))}</span>
+          <span>{countCases(followed.outcomes)}</span>
         ) : (
           <>
             <progress max={total} value={followed.nResults} aria-label="Cases graded" />

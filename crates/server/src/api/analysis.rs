@@ -1,6 +1,6 @@
 //! Analysis of runs: comparison with other runs, factors within a run, and cases that change from trial to trial.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use jurist_core::grade::VerdictStatus;
@@ -16,6 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::case_names::{CaseNameView, list_name_parts};
 use super::path_parameters::RUN_ID;
 use super::picture::ChartView;
 use super::{Json, Path, Query, compute_json_response};
@@ -87,6 +88,8 @@ struct RunComparison {
     criteria: BTreeMap<String, RunDifference>,
     /// The worst first.
     changed: Vec<ChangedCase>,
+    /// Parts of the names in this comparison, by name; a name that is as it is written in the suite is left out.
+    names: BTreeMap<String, CaseNameView>,
     /// Differences with their intervals; absent where no case was decided by both.
     forest: Option<ChartView>,
 }
@@ -355,6 +358,11 @@ impl RunComparison {
             reasons: why.remove(status_change.case.as_str()).unwrap_or_default(),
         });
         let changed = changed.collect();
+        let listed = compared.changed.iter().map(|status_change| &status_change.case);
+        let listed =
+            listed.chain(&compared.only_before).chain(&compared.only_after).chain(&compared.undecided);
+        let names: BTreeSet<&str> = listed.map(String::as_str).collect();
+        let names = list_name_parts(&names, [before, after]);
         let forest = report::build_comparison_forest(&compared).as_ref().map(ChartView::from);
         let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
             compared;
@@ -371,6 +379,7 @@ impl RunComparison {
             pass_rate: pass_rate.map(|difference| RunDifference::new("pass rate", &difference)),
             criteria: criteria.collect(),
             changed,
+            names,
             forest,
         }
     }

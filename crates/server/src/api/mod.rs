@@ -8,6 +8,7 @@ mod alerts;
 mod analysis;
 mod assignments;
 mod audit;
+mod case_names;
 mod datasets;
 mod file_checks;
 mod disputes;

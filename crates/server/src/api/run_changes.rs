@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::case_names::CaseNameView;
 use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
@@ -77,6 +78,8 @@ struct ChangeCountsView {
 struct CaseChangeView {
     /// Name of the case.
     case: String,
+    /// Parts of the name; `null` if the name is as it is written in the suite.
+    parts: Option<CaseNameView>,
     /// worse, better, same or undecided.
     #[schema(value_type = String)]
     direction: ChangeDirection,
@@ -180,11 +183,17 @@ async fn list_run_changes(
     (before.results, after.results) = (old.into_iter().collect(), new.into_iter().collect());
     let end = first.saturating_add(shown.len());
     let (n_found, counts) = (accepted.len(), index.changes.counts.into());
-    compute_json_response(move || RunChangePage {
-        items: shown.iter().map(|change| change.load(&before, &after).into()).collect(),
-        counts,
-        n_found,
-        next: (end < n_found).then_some(end),
+    compute_json_response(move || {
+        let view = |change: &ChangePlace| {
+            let parts = CaseNameView::of(&after.results.get(change.after));
+            CaseChangeView::new(change.load(&before, &after), parts)
+        };
+        RunChangePage {
+            items: shown.iter().map(view).collect(),
+            counts,
+            n_found,
+            next: (end < n_found).then_some(end),
+        }
     })
     .await
 }
@@ -243,8 +252,8 @@ fn read_change_filter_name(name: Option<&str>) -> Result<ChangeFilter, ApiError>
     known.ok_or_else(|| ApiError::Bad(format!("`filter` is one of {}", names())))
 }
 
-impl From<CaseChange> for CaseChangeView {
-    fn from(change: CaseChange) -> Self {
+impl CaseChangeView {
+    fn new(change: CaseChange, parts: Option<CaseNameView>) -> Self {
         let answers =
             |answers: Vec<CriterionAnswer>| answers.into_iter().map(CriterionAnswerView::from).collect();
         let criteria = change.criteria.into_iter().map(|criterion| CriterionChangeView {
@@ -255,6 +264,7 @@ impl From<CaseChange> for CaseChangeView {
         let diff = change.answer_diff.into_iter();
         Self {
             case: change.case,
+            parts,
             direction: change.direction,
             rubric_changed: change.rubric_changed,
             answer_changed: change.answer_changed,

@@ -112,6 +112,42 @@ fn runs_are_compared_case_by_case_with_pictures() {
 }
 
 #[test]
+fn compared_names_come_with_their_parts() {
+    served(&ServerSettings::default(), |place| async move {
+        let order = |row: u32, trial: u32, score: f64| {
+            let base = format!("order [status] [row {row}] [small]");
+            let parts = json!({ "written": "order [status]", "row": row, "variant": ["small"] });
+            let more = json!({ "base": base, "trial": trial, "parts": parts });
+            result(&format!("{base} [trial {trial} of 2]"), Some((score, score)), &more)
+        };
+        // This one is written in the suite as it is.
+        let note = |score: f64| result("note [row 1]", Some((score, score)), &Json::Null);
+        let before = [order(1, 1, 0.9), order(1, 2, 0.9), order(2, 1, 0.9), note(0.9)];
+        let (before, after) =
+            (place.ran(&before).await, place.ran(&[order(1, 1, 0.1), order(1, 2, 0.9), note(0.1)]).await);
+        let found = place.get(&format!("/api/v1/runs/{after}/comparison?before={before}")).await;
+        let compared = &found["comparisons"][0];
+        assert_eq!(compared["only_before"], json!(["order [status] [row 2] [small]"]));
+        assert_eq!(compared["changed"].as_array().unwrap().len(), 2, "{compared}");
+        let parts = |row: u32, trial: Option<u32>| {
+            json!({ "written": "order [status]", "row": row, "variant": ["small"], "trial": trial })
+        };
+        let expected = json!({
+            "order [status] [row 1] [small] [trial 1 of 2]": parts(1, Some(1)),
+            "order [status] [row 2] [small]": parts(2, None),
+        });
+        assert_eq!(compared["names"], expected);
+        let changes = place.get(&format!("/api/v1/runs/{after}/changes?baseline={before}")).await;
+        let parts_of = |case: &str| {
+            let mut items = changes["items"].as_array().unwrap().iter();
+            items.find(|item| item["case"] == case).unwrap()["parts"].clone()
+        };
+        assert_eq!(parts_of("order [status] [row 1] [small] [trial 1 of 2]"), parts(1, Some(1)));
+        assert_eq!(parts_of("note [row 1]"), Json::Null);
+    });
+}
+
+#[test]
 fn a_run_stands_in_rows_and_columns() {
     served(&ServerSettings::default(), |place| async move {
         let cell = |at: usize| {
