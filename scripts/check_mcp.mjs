@@ -33,6 +33,8 @@ writeFileSync(
   - {name: river, response: The Thames., checks: [{type: contains, value: Seine}]}
 `,
 );
+writeFileSync(join(folder, "people.csv"), "candidate,ann\na,1\nb,0\nc,1\nd,0\n");
+writeFileSync(join(folder, "judge.csv"), "candidate,gpt\na,1\nb,0\nc,1\nd,1\n");
 writeFileSync(join(folder, "broken.yaml"), "evals:\n  - {name: a, respons: b}\n");
 
 async function call(client, name, args) {
@@ -50,6 +52,8 @@ async function checkServer(transport, kind, AnyClient = Client) {
   need(tools.length === 10, `${tools.length} tools`);
   for (const tool of tools) {
     need(tool.inputSchema.type === "object" && tool.description, tool.name);
+    // From here on the client compares each result with it.
+    need(tool.outputSchema?.type === "object", `${tool.name} has no schema of its result`);
   }
   const checked = await call(client, "check_file", { path: "broken.yaml" });
   need(checked.valid === false && checked.diagnostics[0].line === 2, JSON.stringify(checked));
@@ -57,6 +61,26 @@ async function checkServer(transport, kind, AnyClient = Client) {
   need(run.outcome === "failed" && run.n_pass === 1 && run.n_fail === 1, JSON.stringify(run));
   const read = await call(client, "read_case", { run: run.run, case: "river" });
   need(read.verdict.status === "fail" && read.grades.length === 1, JSON.stringify(read));
+  const plan = await call(client, "explain_plan", { path: "suite.yaml" });
+  need(plan.plan.includes("2 units"), JSON.stringify(plan));
+  const listed = await call(client, "list_runs", {});
+  need(listed.runs[0].run === run.run, JSON.stringify(listed));
+  const again = await call(client, "read_run", { run: run.run, status: "fail" });
+  need(again.n_cases === 1 && again.cases[0].case === "river", JSON.stringify(again));
+  const compared = await call(client, "compare_runs", { before: run.run, after: run.run, show: "all" });
+  need(compared.cases.length === 2 && compared.sentence, JSON.stringify(compared));
+  const presets = await call(client, "draft_rubric", {});
+  need(presets.presets.length > 3, JSON.stringify(presets));
+  const criteria = [{ name: "minutes", description: "Says by how many minutes the train is late." }];
+  const draft = await call(client, "draft_rubric", { name: "delay", criteria });
+  const linted = await call(client, "lint_rubric", { text: draft.text });
+  need(draft.check.valid && linted.valid, JSON.stringify(draft));
+  const agreement = await call(client, "measure_agreement", { files: [run.run] });
+  need(agreement.agreement.contains, JSON.stringify(agreement));
+  const alignment = await call(client, "measure_agreement", { files: ["people.csv"], judge: ["judge.csv"] });
+  need(alignment.alignment.length === 1, JSON.stringify(alignment));
+  const prompts = await call(client, "read_case", { run: run.run, case: "river", prompts: true });
+  need(Array.isArray(prompts.exchanges), JSON.stringify(prompts));
   const outside = await client.callTool({ name: "check_file", arguments: { path: "/etc/hostname" } });
   need(outside.isError && outside.content[0].text.includes("is outside of"), JSON.stringify(outside));
   const { resources } = await client.listResources();

@@ -64,6 +64,23 @@ pub struct FileCheck {
     pub n_advice_left_out: usize,
 }
 
+/// The problems of one file for a program.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct FileCheckReport {
+    /// The file
+    file: PathBuf,
+    /// Whether the file has no errors
+    valid: bool,
+    /// Number of errors
+    n_errors: usize,
+    /// Number of warnings
+    n_warnings: usize,
+    /// Errors and pieces of advice that are counted and not listed
+    n_not_listed: usize,
+    /// Problems as `jurist check --format json` prints them: `severity`, `code`, `message`, `line`, `column`, `help`
+    diagnostics: Vec<Json>,
+}
+
 /// How a file is read that is only checked: nothing is run, so what its scripts would make stays open.
 pub fn checking_options(loading: &LoadingArgs) -> LoadOptions {
     LoadOptions { scripts: ScriptPolicy::Skipped, ..loading.options() }
@@ -133,17 +150,17 @@ fn merge_shared_advice(diagnostics: Vec<Diagnostic>, sources: &Sources) -> Vec<D
 
 impl FileCheck {
     /// All of it, as `--format json` prints it, with the counts.
-    pub fn to_json(&self) -> Json {
+    pub fn to_report(&self) -> FileCheckReport {
         let diagnostics = self.diagnostics.iter().map(|diagnostic| diagnostic.to_json(&self.sources));
         let problems = self.problems.iter().map(|problem| describe_problem(&self.path, problem));
-        json!({
-            "file": self.path,
-            "valid": self.n_errors == 0,
-            "n_errors": self.n_errors,
-            "n_warnings": self.n_warnings,
-            "n_not_listed": self.n_left_out + self.n_advice_left_out,
-            "diagnostics": diagnostics.chain(problems).collect::<Vec<Json>>(),
-        })
+        FileCheckReport {
+            file: self.path.clone(),
+            valid: self.n_errors == 0,
+            n_errors: self.n_errors,
+            n_warnings: self.n_warnings,
+            n_not_listed: self.n_left_out + self.n_advice_left_out,
+            diagnostics: diagnostics.chain(problems).collect(),
+        }
     }
 }
 

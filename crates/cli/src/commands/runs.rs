@@ -102,7 +102,7 @@ enum RunListFormat {
     Ndjson,
 }
 
-fn parse_commit_start(text: &str) -> Result<String, String> {
+pub fn parse_commit_start(text: &str) -> Result<String, String> {
     let is_start = (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_start.then(|| text.to_ascii_lowercase()).ok_or_else(|| "from 4 to 64 hexadecimal digits".to_owned())
 }

@@ -32,6 +32,8 @@ const BROKEN: &str = "evals:
     checks: [{type: contains, value: Paris}]
 ";
 
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("project")).unwrap();
@@ -78,9 +80,15 @@ async fn call_error(client: &Client, tool: &'static str, arguments: Json) -> Str
 #[tokio::test]
 async fn an_agent_checks_runs_reads_and_compares_over_standard_streams() {
     let folder = folder();
-    let client = connect(jurist_mcp(folder.path(), &[])).await;
-    let names: Vec<String> =
-        client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
+    let mut command = jurist_mcp(folder.path(), &[]);
+    command.env("GITHUB_ACTIONS", "true").env("GITHUB_REF_NAME", "main").env("GITHUB_SHA", COMMIT);
+    let client = connect(command).await;
+    let tools = client.list_all_tools().await.unwrap();
+    assert!(
+        tools.iter().all(|tool| tool.output_schema.is_some()),
+        "scripts/check-mcp validates results by them"
+    );
+    let names: Vec<String> = tools.into_iter().map(|tool| tool.name.into_owned()).collect();
     let wanted = [
         "check_file",
         "lint_rubric",
@@ -131,7 +139,18 @@ async fn an_agent_checks_runs_reads_and_compares_over_standard_streams() {
     assert_eq!(compared["cases"][0]["case"], "river", "{compared}");
     assert_eq!(compared["cases"][0]["before"]["status"], "fail");
     assert!(compared["sentence"].is_string());
-    assert_eq!(call(&client, "list_runs", json!({ "limit": 1 })).await["n_runs"], 2);
+    let listed = call(&client, "list_runs", json!({ "limit": 1 })).await;
+    assert_eq!((&listed["n_runs"], listed["runs"].as_array().unwrap().len()), (&json!(2), 1));
+    assert_eq!(
+        (&listed["runs"][0]["branch"], &listed["runs"][0]["commit"]),
+        (&json!("main"), &json!(COMMIT))
+    );
+    let of_commit = json!({ "branch": "main", "commit": &COMMIT[..8] });
+    assert_eq!(call(&client, "list_runs", of_commit).await["n_runs"], 2);
+    assert_eq!(call(&client, "list_runs", json!({ "branch": "other" })).await["n_runs"], 0);
+    assert_eq!(call(&client, "list_runs", json!({ "tags": ["nightly"] })).await["n_runs"], 0);
+    let wrong = call_error(&client, "list_runs", json!({ "commit": "main" })).await;
+    assert_eq!(wrong, "`commit` has from 4 to 64 hexadecimal digits");
     client.cancel().await.unwrap();
 }
 

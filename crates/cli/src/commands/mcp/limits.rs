@@ -102,8 +102,9 @@ const OUTPUT_LIMITS: [OutputLimits; 6] = [
     OutputLimits { letters: 60, entries: 5 },
 ];
 
-/// A result that is no larger than [`MAX_OUTPUT`]. `shortened` says whether something was cut.
-pub fn fit_output(value: &Json) -> Json {
+/// A result that is no larger than [`MAX_OUTPUT`]. `shortened` says whether something was cut. `None` if even the
+/// narrowest limits leave too much.
+pub fn fit_output(value: &Json) -> Option<Json> {
     for limits in OUTPUT_LIMITS {
         let mut n_cut = 0;
         let mut shown = shorten_json(value, limits, &mut n_cut);
@@ -114,10 +115,10 @@ pub fn fit_output(value: &Json) -> Json {
             fields.insert("shortened".to_owned(), why.into());
         }
         if shown.to_string().len() <= MAX_OUTPUT {
-            return shown;
+            return Some(shown);
         }
     }
-    serde_json::json!({ "shortened": "the result is too large to be shown; ask for less at a time" })
+    None
 }
 
 fn shorten_json(value: &Json, limits: OutputLimits, n_cut: &mut usize) -> Json {
@@ -168,12 +169,12 @@ mod tests {
         let many: Vec<Json> = (0..5_000).map(|n| json!({ "case": n, "answer": &long[..400] })).collect();
         for value in [json!({ "text": long }), json!({ "cases": many }), json!({ "one": { "cases": many } })]
         {
-            let shown = fit_output(&value);
+            let shown = fit_output(&value).unwrap();
             assert!(shown.to_string().len() <= MAX_OUTPUT);
             assert!(shown["shortened"].is_string(), "{shown:.200}");
         }
         let small = json!({ "cases": [1, 2], "text": "as it is" });
-        assert_eq!(fit_output(&small), small);
+        assert_eq!(fit_output(&small), Some(small));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod limits;
 mod resources;
+mod results;
 mod tools;
 
 use std::io::Write;
@@ -25,6 +26,9 @@ use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use schemars::Schema;
+use schemars::transform::{RecursiveTransform, Transform};
+use serde_json::json;
 use tokio::sync::{Semaphore, watch};
 
 use self::limits::{ServerLimits, fit_message, fit_output};
@@ -199,7 +203,10 @@ impl ServerHandler for ToolServer {
             }
         };
         let result = match worked {
-            Ok(Ok(value)) => CallToolResult::structured(fit_output(&value)),
+            Ok(Ok(value)) => match fit_output(&value) {
+                Some(fitting) => CallToolResult::structured(fitting),
+                None => tool_error("the result is too large to be shown; ask for less at a time"),
+            },
             Ok(Err(error)) => tool_error(&format!("{error:#}")),
             // Its message is on standard error.
             Err(_) => tool_error("the tool failed; the standard error of the server has the reason"),
@@ -243,10 +250,33 @@ fn describe_tool(tool: &ServedTool) -> Tool {
     Tool::new(tool.name, tool.description, Arc::new(schema))
         .with_title(tool.title)
         .with_annotations(annotations)
+        .with_raw_output_schema(Arc::new(describe_result(tool)))
+}
+
+/// The JSON Schema of a tool's structured content, by which clients validate it.
+fn describe_result(tool: &ServedTool) -> JsonObject {
+    let mut schema = (tool.result_schema)();
+    // Formats of Rust's integers, such as `uint64`, are unknown to validators.
+    RecursiveTransform(|part: &mut Schema| {
+        part.remove("format");
+    })
+    .transform(&mut schema);
+    let mut schema = schema.to_value().as_object().cloned().unwrap_or_default();
+    schema.remove("title");
+    // Without it, the dialect is the one of MCP, which every client knows.
+    schema.remove("$schema");
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    properties["shortened"] = json!({
+        "type": "string",
+        "description": "How many texts or lists were cut; absent if the result is complete",
+    });
+    schema
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value as Json;
+
     use super::*;
 
     #[test]
@@ -260,6 +290,21 @@ mod tests {
             for (name, property) in schema["properties"].as_object().into_iter().flatten() {
                 assert!(property["description"].is_string(), "{} {name}", tool.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_result_has_a_schema_that_other_languages_can_read() {
+        for tool in SERVED_TOOLS {
+            let described = describe_tool(tool);
+            let schema = described.output_schema.unwrap_or_default();
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                assert!(property["description"].is_string(), "{} {name}", tool.name);
+            }
+            assert!(schema["properties"].get("shortened").is_some(), "{}", tool.name);
+            let text = Json::from((*schema).clone()).to_string();
+            assert!(!text.contains("\"format\"") && !text.contains("\"$schema\""), "{text}");
         }
     }
 }

@@ -7,27 +7,31 @@ use std::time::Duration;
 use anyhow::Context;
 use jurist_core::diagnostic::DiagnosticSeverity;
 use jurist_core::grade::{Usd, VerdictStatus};
-use jurist_core::report::{RunTally, reasons, variant_in_words};
+use jurist_core::report::{RunTally, reasons};
 use jurist_core::rubric::presets::{ALL, find_preset};
-use jurist_core::run::{CaseResult, Run};
+use jurist_core::run::{CaseResult, Run, RunProvenance};
 use jurist_core::source::{Tree, to_yaml};
 use jurist_core::stats::comparison::WORTH_SEEING;
 use jurist_engine::load::{load_suite, load_suite_text};
-use jurist_store::runs::RunFilter;
+use jurist_store::runs::{RunFilter, RunHead};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 use tokio::sync::watch;
 
 use super::McpServerArgs;
 use super::limits::{PaidResult, ServerLimits};
+use super::results::{
+    CaseInFull, CaseLine, ComparedRuns, DraftedRubric, ExplainedPlan, ListedRun, ListedRuns,
+    MeasuredAgreement, PresetLine, RunWithCases, SuiteRun,
+};
 use crate::commands::agree::{AgreeArgs, write_agreement};
 use crate::commands::align::{AlignArgs, write_alignments};
-use crate::commands::check::{FileCheck, check_loaded_file, checking_options};
+use crate::commands::check::{FileCheck, FileCheckReport, check_loaded_file, checking_options};
 use crate::commands::compare::{compare_stored_runs, parse_change_filter};
 use crate::commands::eval::{EvalArgs, EvalResult, evaluate_one_suite};
-use crate::commands::runs::find_case_result;
+use crate::commands::runs::{find_case_result, parse_commit_start};
 use crate::outcome::CommandOutcome;
 use crate::render::render_diagnostic;
 use crate::reporting::{format_run_summary, printable_line};
@@ -52,11 +56,12 @@ pub struct ServedTool {
     /// Whether it only reads.
     pub is_read_only: bool,
     pub schema: fn() -> Schema,
+    pub result_schema: fn() -> Schema,
     pub call: fn(&ToolContext<'_>, Map<String, Json>) -> anyhow::Result<Json>,
 }
 
 macro_rules! served_tools {
-    ($($name:literal ($title:literal, $reads:expr, $args:ty, $function:ident) $description:literal)*) => {
+    ($($name:literal ($title:literal, $reads:expr, $args:ty, $function:ident, $result:ty) $description:literal)*) => {
         /// All tools, in the order in which a user writes and runs an evaluation.
         pub const SERVED_TOOLS: &[ServedTool] = &[$(ServedTool {
             name: $name,
@@ -64,31 +69,35 @@ macro_rules! served_tools {
             description: $description,
             is_read_only: $reads,
             schema: || schema_for!($args),
-            call: |context, arguments| $function(context, &parse_tool_arguments::<$args>(arguments)?),
+            result_schema: || schema_for!($result),
+            call: |context, arguments| {
+                let result: $result = $function(context, &parse_tool_arguments::<$args>(arguments)?)?;
+                Ok(serde_json::to_value(result)?)
+            },
         }),*];
     };
 }
 
 served_tools! {
-    "check_file" ("Check a file", true, CheckFileArgs, check_file_tool)
+    "check_file" ("Check a file", true, CheckFileArgs, check_file_tool, FileCheckReport)
         "Validate a suite, rubric, monitor or annotation file in any dialect (native, promptfoo, AgentV, mcptest, Potato). Returns every problem with file, line, column, code and a suggested fix. Runs nothing."
-    "lint_rubric" ("Lint a rubric", true, LintRubricArgs, lint_rubric_tool)
+    "lint_rubric" ("Lint a rubric", true, LintRubricArgs, lint_rubric_tool, FileCheckReport)
         "Validate a rubric and give advice on its wording: vague criteria, overlapping criteria, missing levels. Takes a file, or the text of a rubric that is not written yet."
-    "draft_rubric" ("Draft a rubric", true, DraftRubricArgs, draft_rubric_tool)
+    "draft_rubric" ("Draft a rubric", true, DraftRubricArgs, draft_rubric_tool, DraftedRubric)
         "Turn criteria, or one of the built-in rubrics, into the text of a rubric file, with its problems and advice at their lines. Writes no file and asks no model. Without arguments, lists the built-in rubrics."
-    "explain_plan" ("Explain the plan of a suite", true, ExplainPlanArgs, explain_plan_tool)
+    "explain_plan" ("Explain the plan of a suite", true, ExplainPlanArgs, explain_plan_tool, ExplainedPlan)
         "Print what a run of a suite would do: cases, rubrics, judges, number of calls, projected cost, and what cannot be run and why. Calls no model."
-    "run_suite" ("Run a suite", false, RunSuiteArgs, run_suite_tool)
+    "run_suite" ("Run a suite", false, RunSuiteArgs, run_suite_tool, SuiteRun)
         "Run a suite and grade its cases. The run is stored. Returns the verdict of each case with the reasons of those that did not pass. May call models and spend money, up to `max_cost` and to the cap of the server. Judge replies are cached."
-    "list_runs" ("List runs", true, ListRunsArgs, list_runs_tool)
-        "List stored runs, newest first, with their counts, mean score and cost."
-    "read_run" ("Read a run", true, ReadRunArgs, read_run_tool)
+    "list_runs" ("List runs", true, ListRunsArgs, list_runs_tool, ListedRuns)
+        "List stored runs, newest first, with branch, commit, author, tags, counts, mean score and cost."
+    "read_run" ("Read a run", true, ReadRunArgs, read_run_tool, RunWithCases)
         "Read a stored run: summary, and its cases with verdict, score, place in the file and reasons."
-    "read_case" ("Read a case of a run", true, ReadCaseArgs, read_case_tool)
+    "read_case" ("Read a case of a run", true, ReadCaseArgs, read_case_tool, CaseInFull)
         "Read one case of a stored run in full: what was graded (input and answer), every grade with its reason and quoted evidence, the verdict, and if asked for the prompts and replies of the judges."
-    "compare_runs" ("Compare two runs", true, CompareRunsArgs, compare_runs_tool)
+    "compare_runs" ("Compare two runs", true, CompareRunsArgs, compare_runs_tool, ComparedRuns)
         "Compare two runs case by case: differences of score and pass rate with confidence intervals, regressions, and old and new answers with reasons. The sentence says what the data supports."
-    "measure_agreement" ("Measure agreement", true, MeasureAgreementArgs, measure_agreement_tool)
+    "measure_agreement" ("Measure agreement", true, MeasureAgreementArgs, measure_agreement_tool, MeasuredAgreement)
         "Measure agreement between graders per criterion (Krippendorff's alpha, kappa, AC, ICC with confidence intervals) from files or stored grades. With `judge`, measure how far judges agree with people instead."
 }
 
@@ -106,9 +115,9 @@ struct CheckFileArgs {
     path: String,
 }
 
-fn check_file_tool(context: &ToolContext<'_>, args: &CheckFileArgs) -> anyhow::Result<Json> {
+fn check_file_tool(context: &ToolContext<'_>, args: &CheckFileArgs) -> anyhow::Result<FileCheckReport> {
     let path = context.limits.locate_file(&args.path)?;
-    Ok(check_loaded_file(&path, load_suite(&path, checking_options(&LOADING)), false)?.to_json())
+    Ok(check_loaded_file(&path, load_suite(&path, checking_options(&LOADING)), false)?.to_report())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -120,12 +129,12 @@ struct LintRubricArgs {
     text: Option<String>,
 }
 
-fn lint_rubric_tool(context: &ToolContext<'_>, args: &LintRubricArgs) -> anyhow::Result<Json> {
+fn lint_rubric_tool(context: &ToolContext<'_>, args: &LintRubricArgs) -> anyhow::Result<FileCheckReport> {
     match (&args.path, &args.text) {
         (Some(path), None) => {
             let path = context.limits.locate_file(path)?;
             let loaded = load_suite(&path, checking_options(&LOADING));
-            Ok(check_loaded_file(&path, loaded, true)?.to_json())
+            Ok(check_loaded_file(&path, loaded, true)?.to_report())
         }
         (None, Some(text)) => lint_rubric_text(text),
         _ => anyhow::bail!("give either `path` or `text`"),
@@ -135,9 +144,9 @@ fn lint_rubric_tool(context: &ToolContext<'_>, args: &LintRubricArgs) -> anyhow:
 /// What messages call a text that is in no file.
 const DRAFT: &str = "draft.yaml";
 
-fn lint_rubric_text(text: &str) -> anyhow::Result<Json> {
+fn lint_rubric_text(text: &str) -> anyhow::Result<FileCheckReport> {
     let loaded = load_suite_text(DRAFT, text, checking_options(&LOADING));
-    Ok(check_loaded_file(Path::new(DRAFT), loaded, true)?.to_json())
+    Ok(check_loaded_file(Path::new(DRAFT), loaded, true)?.to_report())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -154,7 +163,7 @@ struct DraftRubricArgs {
     criteria: Option<Vec<Map<String, Json>>>,
 }
 
-fn draft_rubric_tool(_: &ToolContext<'_>, args: &DraftRubricArgs) -> anyhow::Result<Json> {
+fn draft_rubric_tool(_: &ToolContext<'_>, args: &DraftRubricArgs) -> anyhow::Result<DraftedRubric> {
     let text = match (&args.preset, &args.criteria) {
         (Some(name), None) => {
             let names = || ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
@@ -173,11 +182,14 @@ fn draft_rubric_tool(_: &ToolContext<'_>, args: &DraftRubricArgs) -> anyhow::Res
         }
         (Some(_), Some(_)) => anyhow::bail!("give either `preset` or `criteria`"),
         (None, None) => {
-            let list = |preset: &jurist_core::rubric::presets::Preset| json!({ "preset": preset.name, "description": preset.description() });
-            return Ok(json!({ "presets": ALL.iter().map(list).collect::<Vec<Json>>() }));
+            let presets = ALL
+                .iter()
+                .map(|preset| PresetLine { preset: preset.name, description: preset.description() });
+            return Ok(DraftedRubric { presets: Some(presets.collect()), ..DraftedRubric::default() });
         }
     };
-    Ok(json!({ "text": text, "check": lint_rubric_text(&text)? }))
+    let check = lint_rubric_text(&text)?;
+    Ok(DraftedRubric { text: Some(text), check: Some(check), presets: None })
 }
 
 /// A criterion as people write one: its name and its description first.
@@ -205,7 +217,7 @@ struct ExplainPlanArgs {
     judge: Option<String>,
 }
 
-fn explain_plan_tool(context: &ToolContext<'_>, args: &ExplainPlanArgs) -> anyhow::Result<Json> {
+fn explain_plan_tool(context: &ToolContext<'_>, args: &ExplainPlanArgs) -> anyhow::Result<ExplainedPlan> {
     let path = context.limits.locate_file(&args.path)?;
     require_valid_file(&path)?;
     let mut flags = select_cases(args.filter.as_ref(), &args.tags, &args.only);
@@ -216,7 +228,7 @@ fn explain_plan_tool(context: &ToolContext<'_>, args: &ExplainPlanArgs) -> anyho
         context.wait_unless_cancelled(evaluate_one_suite(&EvalArgs::from_flags(flags)?, &mut plan));
     finished_or_error(explained?)?;
     let plan = anstream::adapter::strip_bytes(&plan).into_vec();
-    Ok(json!({ "plan": String::from_utf8_lossy(&plan) }))
+    Ok(ExplainedPlan { plan: String::from_utf8_lossy(&plan).into_owned() })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -247,7 +259,7 @@ struct RunSuiteArgs {
     refresh: bool,
 }
 
-fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Result<Json> {
+fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Result<SuiteRun> {
     let path = context.limits.locate_file(&args.path)?;
     require_valid_file(&path)?;
     let mut flags = select_cases(args.filter.as_ref(), &args.tags, &args.only);
@@ -274,10 +286,11 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
     })?;
     let finished = finished_or_error(finished)?;
     let run = finished.run.as_ref().context("the run came to no results")?;
-    let mut described = describe_run_cases(run, &CaseRange { status: None, offset: 0, limit: DEFAULT_CASES });
-    described["outcome"] = name_run_outcome(finished.ended).into();
-    described["not_graded"] = finished.not_graded.map(|not_graded| not_graded.statement).into();
-    Ok(described)
+    Ok(SuiteRun {
+        run: describe_run_cases(run, &CaseRange { status: None, offset: 0, limit: DEFAULT_CASES }),
+        outcome: name_run_outcome(finished.ended),
+        not_graded: finished.not_graded.map(|not_graded| not_graded.statement),
+    })
 }
 
 /// The word for how a run ended; [exit codes](../../../../docs/exit-codes.md) are the same as numbers.
@@ -300,24 +313,57 @@ struct ListRunsArgs {
     limit: Option<usize>,
     /// Only runs whose suite contains this text
     suite: Option<String>,
+    /// Only runs of this branch
+    branch: Option<String>,
+    /// Only runs of commits whose hash begins so
+    commit: Option<String>,
+    /// Only runs of this author
+    author: Option<String>,
+    /// Only runs with all these tags
+    #[serde(default)]
+    tags: Vec<String>,
 }
 
-fn list_runs_tool(_: &ToolContext<'_>, args: &ListRunsArgs) -> anyhow::Result<Json> {
-    let heads = wait_for(async { StoredRuns::default().heads(&RunFilter::default()).await })?;
+fn list_runs_tool(_: &ToolContext<'_>, args: &ListRunsArgs) -> anyhow::Result<ListedRuns> {
+    let commit = args.commit.as_deref().map(parse_commit_start).transpose();
+    let filter = RunFilter {
+        branch: args.branch.clone(),
+        commit: commit.map_err(|wanted| anyhow::anyhow!("`commit` has {wanted}"))?,
+        author: args.author.clone(),
+        tags: args.tags.clone(),
+        ..RunFilter::default()
+    };
+    let heads = wait_for(async { StoredRuns::default().heads(&filter).await })?;
     let is_wanted = |suite: &Option<String>| match &args.suite {
         Some(wanted) => suite.as_ref().is_some_and(|suite| suite.contains(wanted.as_str())),
         None => true,
     };
-    let wanted = heads.iter().filter(|head| is_wanted(&head.suite));
-    let shown = wanted.clone().take(args.limit.unwrap_or(20).clamp(1, 200)).map(|head| {
-        json!({
-            "run": head.id, "suite": head.suite, "started": head.started, "ended": head.ended,
-            "n_pass": head.n_pass, "n_fail": head.n_fail, "n_error": head.n_error, "n_deferred": head.n_deferred,
-            "score": head.score, "cost": head.cost,
-        })
-    });
-    let runs: Vec<Json> = shown.collect();
-    Ok(json!({ "n_runs": wanted.count(), "runs": runs }))
+    let mut wanted: Vec<RunHead> = heads.into_iter().filter(|head| is_wanted(&head.suite)).collect();
+    let n_runs = wanted.len();
+    wanted.truncate(args.limit.unwrap_or(20).clamp(1, 200));
+    Ok(ListedRuns { n_runs, runs: wanted.into_iter().map(ListedRun::from).collect() })
+}
+
+impl From<RunHead> for ListedRun {
+    fn from(head: RunHead) -> Self {
+        let RunProvenance { branch, commit, author, tags, ci_url: _ } = head.provenance;
+        Self {
+            run: head.id,
+            suite: head.suite,
+            branch,
+            commit,
+            author,
+            tags,
+            started: head.started,
+            ended: head.ended,
+            n_pass: head.n_pass,
+            n_fail: head.n_fail,
+            n_error: head.n_error,
+            n_deferred: head.n_deferred,
+            score: head.score,
+            cost: head.cost,
+        }
+    }
 }
 
 /// Cases of a run that are listed where nothing else is asked for.
@@ -343,7 +389,7 @@ fn latest_run() -> String {
     "latest".to_owned()
 }
 
-fn read_run_tool(context: &ToolContext<'_>, args: &ReadRunArgs) -> anyhow::Result<Json> {
+fn read_run_tool(context: &ToolContext<'_>, args: &ReadRunArgs) -> anyhow::Result<RunWithCases> {
     let run = context.load_run(&args.run)?;
     let limit = args.limit.unwrap_or(DEFAULT_CASES).clamp(1, 500);
     Ok(describe_run_cases(&run, &CaseRange { status: args.status, offset: args.offset, limit }))
@@ -356,39 +402,43 @@ struct CaseRange {
     limit: usize,
 }
 
-fn describe_run_cases(run: &Run, range: &CaseRange) -> Json {
+fn describe_run_cases(run: &Run, range: &CaseRange) -> RunWithCases {
     let tally = RunTally::of(run);
     let is_wanted = |result: &CaseResult| range.status.is_none_or(|status| result.verdict.status == status);
     let wanted: Vec<CaseResult> = run.results.iter().filter(is_wanted).collect();
-    let shown: Vec<Json> =
+    let cases: Vec<CaseLine> =
         wanted.iter().skip(range.offset).take(range.limit).map(|result| describe_case(run, result)).collect();
-    let next = range.offset + shown.len();
-    json!({
-        "run": run.id,
-        "suite": run.suite,
-        "started": run.started,
-        "ended": run.ended,
-        "summary": anstream::adapter::strip_str(&format_run_summary(run, Duration::ZERO, None, None)).to_string(),
-        "n_pass": tally.passed, "n_fail": tally.failed, "n_error": tally.errors, "n_deferred": tally.deferred,
-        "cost": run.spend.cost,
-        "n_cases": wanted.len(),
-        "cases": shown,
-        "next_offset": (next < wanted.len()).then_some(next),
-    })
+    let next = range.offset.saturating_add(cases.len());
+    let summary = format_run_summary(run, Duration::ZERO, None, None);
+    RunWithCases {
+        run: run.id,
+        suite: run.suite.clone(),
+        started: run.started,
+        ended: run.ended,
+        summary: anstream::adapter::strip_str(&summary).to_string(),
+        n_pass: tally.passed,
+        n_fail: tally.failed,
+        n_error: tally.errors,
+        n_deferred: tally.deferred,
+        cost: run.spend.cost,
+        n_cases: wanted.len(),
+        cases,
+        next_offset: (next < wanted.len()).then_some(next),
+    }
 }
 
-fn describe_case(run: &Run, result: &CaseResult) -> Json {
+fn describe_case(run: &Run, result: &CaseResult) -> CaseLine {
     let reasons = match result.verdict.status {
         VerdictStatus::Pass => Vec::new(),
         _ => reasons(run, result),
     };
-    json!({
-        "case": result.case,
-        "status": variant_in_words(&result.verdict.status),
-        "score": result.verdict.score,
-        "origin": result.origin.as_ref().map(ToString::to_string),
-        "reasons": reasons,
-    })
+    CaseLine {
+        case: result.case.clone(),
+        status: result.verdict.status,
+        score: result.verdict.score,
+        origin: result.origin.as_ref().map(ToString::to_string),
+        reasons,
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -404,18 +454,18 @@ struct ReadCaseArgs {
     prompts: bool,
 }
 
-fn read_case_tool(context: &ToolContext<'_>, args: &ReadCaseArgs) -> anyhow::Result<Json> {
+fn read_case_tool(context: &ToolContext<'_>, args: &ReadCaseArgs) -> anyhow::Result<CaseInFull> {
     let run = context.load_run(&args.run)?;
     let result = find_case_result(&run, &args.case)?;
-    let mut described = serde_json::to_value(&result)?;
-    described["reasons"] = json!(reasons(&run, &result));
-    described["run"] = json!(run.id);
-    if args.prompts {
-        let exchanges =
-            wait_for(async { StoredRuns::default().exchanges(&run.id.to_string(), &args.case).await })?;
-        described["exchanges"] = serde_json::to_value(exchanges)?;
-    }
-    Ok(described)
+    let exchanges = match args.prompts {
+        true => {
+            let exchanges =
+                wait_for(async { StoredRuns::default().exchanges(&run.id.to_string(), &args.case).await })?;
+            Some(serde_json::to_value(exchanges)?)
+        }
+        false => None,
+    };
+    Ok(CaseInFull { run: run.id, reasons: reasons(&run, &result), exchanges, result })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -431,23 +481,21 @@ struct CompareRunsArgs {
     case: Option<String>,
 }
 
-fn compare_runs_tool(context: &ToolContext<'_>, args: &CompareRunsArgs) -> anyhow::Result<Json> {
+fn compare_runs_tool(context: &ToolContext<'_>, args: &CompareRunsArgs) -> anyhow::Result<ComparedRuns> {
     let show = parse_change_filter(args.show.as_deref().unwrap_or("verdict"));
     let show = show.map_err(|wanted| anyhow::anyhow!("`show` is {wanted}"))?;
     let name = |name: &str| Ok::<_, anyhow::Error>(context.limits.locate_source(name)?.display().to_string());
     let (before, after) = (name(&args.before)?, name(&args.after)?);
-    let side_by_side = wait_for(async {
+    let compared = wait_for(async {
         compare_stored_runs(&StoredRuns::default(), &before, &after, show, args.case.as_deref()).await
     })?;
-    let sentence = match &side_by_side.compared.score {
+    let sentence = match &compared.compared.score {
         Some(score) => score.sentence("score", WORTH_SEEING),
         None => {
             "No case has a verdict in both runs with the same rubric, so scores are not compared.".to_owned()
         }
     };
-    let mut described = serde_json::to_value(&side_by_side)?;
-    described["sentence"] = sentence.into();
-    Ok(described)
+    Ok(ComparedRuns { compared, sentence })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -469,7 +517,10 @@ struct MeasureAgreementArgs {
     task: Option<String>,
 }
 
-fn measure_agreement_tool(context: &ToolContext<'_>, args: &MeasureAgreementArgs) -> anyhow::Result<Json> {
+fn measure_agreement_tool(
+    context: &ToolContext<'_>,
+    args: &MeasureAgreementArgs,
+) -> anyhow::Result<MeasuredAgreement> {
     let locate = |names: &[String]| {
         names.iter().map(|name| context.limits.locate_source(name)).collect::<anyhow::Result<Vec<_>>>()
     };
@@ -488,13 +539,13 @@ fn measure_agreement_tool(context: &ToolContext<'_>, args: &MeasureAgreementArgs
         flags.push("--".into());
         flags.extend(files.into_iter().map(Into::into));
         write_agreement(&mut out, &parse_flags::<AgreeArgs>(flags)?)?;
-        Ok(json!({ "agreement": serde_json::from_slice::<Json>(&out)? }))
+        Ok(MeasuredAgreement { agreement: Some(serde_json::from_slice(&out)?), alignment: None })
     } else {
         for (flag, names) in [("--human", files), ("--judge", judges)] {
             flags.extend(names.into_iter().flat_map(|name| [flag.into(), name.into_os_string()]));
         }
         write_alignments(&mut out, &parse_flags::<AlignArgs>(flags)?)?;
-        Ok(json!({ "alignment": serde_json::from_slice::<Json>(&out)? }))
+        Ok(MeasuredAgreement { agreement: None, alignment: Some(serde_json::from_slice(&out)?) })
     }
 }
 
