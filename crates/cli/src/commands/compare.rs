@@ -87,6 +87,10 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
             for change in changes {
                 show_case_change(&mut out, change)?;
             }
+            // By default, a comparison in which no verdict changed needs no further line.
+            if changes.is_empty() && args.show != ChangeFilter::Verdict {
+                render::print_note("no case matches --show");
+            }
             show_comparison(&mut out, compared, after, false)?;
         }
         CompareOutputFormat::Md => {

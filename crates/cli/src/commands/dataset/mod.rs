@@ -12,8 +12,8 @@ use jurist_core::dataset::{DatasetReference, MAX_DATASET_CASES};
 use jurist_core::quantity::plural;
 use jurist_engine::record_file::RecordFile;
 use jurist_server::datasets::{
-    CaseDifferenceKind, DatasetExportFormat, DatasetVersionReceipt, DatasetVersionView, NewDatasetRequest,
-    NewDatasetVersion,
+    CaseDifferenceKind, DatasetCaseView, DatasetExportFormat, DatasetVersionReceipt, DatasetVersionView,
+    NewDatasetRequest, NewDatasetVersion,
 };
 use serde_json::Value as Json;
 
@@ -315,8 +315,7 @@ async fn show_dataset(
     let width = page.items.iter().map(|case| case.key.chars().count()).max().unwrap_or_default();
     for case in &page.items {
         let rubric = case.rubric.as_ref().map(|rubric| format!("  [{}]", rubric.name)).unwrap_or_default();
-        let title = if case.is_erased { "(erased)" } else { case.title.as_deref().unwrap_or_default() };
-        let title: String = title.chars().take(80).collect();
+        let title = shorten_case_title(case);
         let line = format!("{:<width$}  {:<4}  {title}{rubric}", case.key, case.split.as_str());
         writeln!(out, "{}", printable(line.trim_end()))?;
     }
@@ -324,6 +323,11 @@ async fn show_dataset(
         render::print_note(&format!("the first {} are listed; --limit lists more", plural(limit, "case")));
     }
     Ok(())
+}
+
+fn shorten_case_title(case: &DatasetCaseView) -> String {
+    let title = if case.is_erased { "(erased)" } else { case.title.as_deref().unwrap_or_default() };
+    title.chars().take(80).collect()
 }
 
 async fn add_cases(
@@ -468,7 +472,9 @@ async fn show_dataset_diff(
             CaseDifferenceKind::Removed => format!("- {}", item.key),
             CaseDifferenceKind::Changed => format!("~ {} ({})", item.key, item.fields.join(", ")),
         };
-        writeln!(out, "{}", printable(&line))?;
+        // A key may be a hash, which says nothing of the case.
+        let title = item.new.as_ref().or(item.old.as_ref()).map(shorten_case_title).unwrap_or_default();
+        writeln!(out, "{}", printable(format!("{line}  {title}").trim_end()))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use anyhow::Context;
+use jurist_core::quantity::plural;
 use jurist_core::run::Run;
 use jurist_engine::load;
 use jurist_engine::model::http::{NetworkOptions, client};
@@ -68,9 +69,13 @@ pub async fn push_stored_run(runs: &StoredRuns, args: &RunPushArgs) -> anyhow::R
     let end = EndedRun { ended, n_results: run.results.len() as u64 };
     remote.send_repeatedly(Method::POST, &format!("{path}/end"), &serde_json::to_vec(&end)?).await?;
     if 0 < n_redacted {
-        render::print_note(&format!("the server replaced secrets in {n_redacted} results"));
+        render::print_note(&format!(
+            "the server replaced secrets in {}",
+            plural(usize::try_from(n_redacted).unwrap_or(usize::MAX), "result")
+        ));
     }
-    writeln!(out, "{} sent with {} results: {}", run.id, run.results.len(), printable(&address))?;
+    let n_results = plural(run.results.len(), "result");
+    writeln!(out, "{} sent with {n_results}: {}", run.id, printable(&address))?;
     Ok(CommandOutcome::Passed)
 }
 
