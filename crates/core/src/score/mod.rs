@@ -310,7 +310,13 @@ impl<'a> VerdictBuilder<'a> {
                 if n_failed == self.failed_gates.len() {
                     self.undecide_all(criterion, "it requires a criterion that could not be assessed", false);
                 }
-                part
+                // Had its requirement been met, it could have had any score.
+                match part {
+                    CriterionResult::Scored(unit) => {
+                        CriterionResult::Scored(Contribution { high: 1.0, ..unit })
+                    }
+                    _ => CriterionResult::Unknown,
+                }
             }
             SkipReason::Unknown { broke } => {
                 // A gate behind a broken grader has not been passed, also where broken graders are skipped.

@@ -44,6 +44,8 @@ pub(super) fn find_unmet_criteria(
                 let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
                 met[at] = match (grading.criterion(spot.criterion), unmet[at]) {
                     (_, Some(SkipReason::Unknown { broke })) => RequirementStatus::Unknown { broke },
+                    // Not applicable is nothing to wait for, whatever the reason.
+                    (_, Some(SkipReason::Unassessed(Unmet::NotApplicable))) => RequirementStatus::Yes,
                     (part, _) => grading.requirement_met(part, mark),
                 };
             }

@@ -507,6 +507,23 @@ fn a_gate_behind_a_requirement_that_could_not_be_assessed_is_undecided() {
 }
 
 #[test]
+fn a_gate_around_a_criterion_that_was_not_asked_is_undecided_if_its_answer_could_turn_it() {
+    let group = [(Gate::Required, Some("g-b"))];
+    check_undecided(&rubric("a x0, (b >a or_na) required, c"), "? 1 1", &group);
+    check_undecided(&rubric("a x0, (b >a or_na, d) required, c"), "? 1 1 1", &group);
+    check("a x0, (b >a or_na, d x9) required, c", "? 1 1 1", Pass, Some(1.0));
+    // A penalty that nobody looked at may take something off.
+    check_undecided(&rubric("a x0, (b x-1 >a, d) required, c"), "? 1 1 1", &group);
+    // Without such a requirement, or where its author excused it, there is nothing to decide.
+    check("a x0, (b >a or_na) required, c", "0 1 1", Pass, Some(1.0));
+    check("a x0 skip, (b >a or_na) required, c", "? 1 1", Pass, Some(1.0));
+    let strict = rubric_with("a x0, b >a or_na, c", Draft { strict: true, ..Draft::default() });
+    check_undecided(&strict, "? 1 1", &[(Gate::Strict, None)]);
+    // What requires it is asked as before.
+    check("a x0, b >a or_na, c >b", "? 1 1", Pass, Some(1.0));
+}
+
+#[test]
 fn a_tree_that_is_a_gate_is_decided_at_a_leaf() {
     let graph = Graph {
         root: "first".to_owned(),
