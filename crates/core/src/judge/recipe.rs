@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::prompt::{JudgePromptError, JudgeQuestion, Prompter};
 use super::reply::{JudgeAnswer, JudgeReply};
 use super::reply_schema::{AnswerSchema, ReplySchema};
+use crate::candidate::JudgeInput;
 use crate::catalogue::GradingMethod;
 use crate::grade::{GradedPoint, Outcome, Value, score_of_points};
 use crate::rubric::Scale;
@@ -31,9 +32,13 @@ impl RecipeResult {
         Self { outcome, reason: reason.into(), quotes: Vec::new(), points: Vec::new() }
     }
 
-    fn not_applicable(why: &str) -> RecipeAction {
-        let outcome = Outcome::NotApplicable;
+    fn without_score(outcome: Outcome, why: &str) -> RecipeAction {
         RecipeAction::Done(Self { outcome, reason: why.to_owned(), quotes: Vec::new(), points: Vec::new() })
+    }
+
+    /// Without what the recipe looks at, nobody is asked, and a gate has not been passed.
+    fn without_input(why: &str) -> RecipeAction {
+        Self::without_score(Outcome::Abstained { why: why.to_owned() }, why)
     }
 
     /// An answer on a scale from 0 to 1.
@@ -58,13 +63,35 @@ const FACTS: [(&str, &str, f64); 5] = [
 /// The points of a g-eval answer.
 const STEPS_SCALE: (i64, i64) = (0, 10);
 
-/// Whether a recipe says nothing without a context, and without an answer.
-fn required_inputs(name: &str) -> (bool, bool) {
+/// What a recipe says nothing without.
+fn required_inputs(name: &str) -> &'static [RecipeInput] {
+    use RecipeInput::{Answer, Context, Question};
     match name {
-        "groundedness" | "context-faithfulness" => (true, true),
-        "context_relevance" | "context-relevance" | "context-recall" => (true, false),
-        "answer_relevance" | "answer-relevance" => (false, true),
-        _ => (false, false),
+        "groundedness" | "context-faithfulness" => &[Context, Answer],
+        "context-recall" => &[Context],
+        "context_relevance" | "context-relevance" => &[Context, Question],
+        "answer_relevance" | "answer-relevance" => &[Question, Answer],
+        _ => &[],
+    }
+}
+
+/// A part of the material that a recipe cannot do without.
+#[derive(Debug, Clone, Copy)]
+enum RecipeInput {
+    Question,
+    Context,
+    Answer,
+}
+
+impl RecipeInput {
+    /// That it is absent, in words.
+    fn find_lack(self, material: &JudgeInput) -> Option<&'static str> {
+        let (is_absent, lack) = match self {
+            Self::Question => (material.task.trim().is_empty(), "there is no question"),
+            Self::Context => (material.context.is_empty(), "there is no context"),
+            Self::Answer => (material.answer().trim().is_empty(), "there is no answer"),
+        };
+        is_absent.then_some(lack)
     }
 }
 
@@ -78,12 +105,9 @@ pub struct Recipe<'a> {
 impl Recipe<'_> {
     pub fn next(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let name = self.method.entry.name;
-        let (needs_context, needs_answer) = required_inputs(name);
-        if needs_context && self.prompter.material.context.is_empty() {
-            return Ok(RecipeResult::not_applicable("there is no context"));
-        }
-        if needs_answer && self.prompter.material.answer().trim().is_empty() {
-            return Ok(RecipeResult::not_applicable("there is no answer"));
+        let mut inputs = required_inputs(name).iter();
+        if let Some(lack) = inputs.find_map(|input| input.find_lack(self.prompter.material)) {
+            return Ok(RecipeResult::without_input(lack));
         }
         let value = self.prompter.fill_row_fields(&self.text("value"))?;
         Ok(match name {
@@ -174,7 +198,7 @@ impl Recipe<'_> {
             return self.ask(template, context, ReplySchema::Claims);
         };
         if claims.is_empty() {
-            return RecipeResult::not_applicable("the judge found no claim in it");
+            return RecipeResult::without_score(Outcome::NotApplicable, "the judge found no claim in it");
         }
         let n_supported = claims.iter().filter(|(_, holds)| *holds).count();
         let reason = format!("{n_supported}/{} claims supported", claims.len());
@@ -251,7 +275,7 @@ impl Recipe<'_> {
     fn requirements(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let all = self.list_requirements()?;
         if all.is_empty() {
-            return Ok(RecipeResult::not_applicable("there are no requirements"));
+            return Ok(RecipeResult::without_input("there are no requirements"));
         }
         let ask = |requirements: Vec<&Requirement>, again: bool| {
             let shown: Vec<&str> =

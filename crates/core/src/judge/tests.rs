@@ -655,13 +655,26 @@ fn requirements_that_a_judge_leaves_out_are_asked_again_and_then_not_met() {
 }
 
 #[test]
-fn nothing_to_judge_is_not_asked() {
+fn nothing_to_judge_is_not_asked_and_passes_no_gate() {
     let empty = JudgeInput::default();
     for name in ["groundedness", "context-recall", "context_relevance", "answer_relevance", "agent_as_judge"]
     {
         let judged = run(&recipe(name, json!({})), &empty, &["no judge may be asked"]).unwrap();
-        assert_eq!(judged.outcome, Outcome::NotApplicable, "{name}");
+        assert!(matches!(judged.outcome, Outcome::Abstained { .. }), "{name}: {judged:?}");
     }
+    let lack = |name: &str, material: &JudgeInput| {
+        run(&recipe(name, json!({})), material, &["no judge may be asked"]).unwrap().reason
+    };
+    let without_context = material("It is Paris.");
+    assert_eq!(lack("groundedness", &without_context), "there is no context");
+    let without_answer = JudgeInput { context: vec!["Paris is the capital.".into()], ..material(" ") };
+    assert_eq!(lack("context-faithfulness", &without_answer), "there is no answer");
+    let without_question = JudgeInput { task: String::new(), ..without_answer };
+    assert_eq!(lack("context-relevance", &without_question), "there is no question");
+    // That a judge finds nothing in it is an answer.
+    let material = JudgeInput { context: vec!["Paris is the capital.".into()], ..material("I cannot say.") };
+    let judged = run(&recipe("groundedness", json!({})), &material, &[r#"{"claims": []}"#]).unwrap();
+    assert_eq!(judged.outcome, Outcome::NotApplicable);
 }
 
 #[test]
