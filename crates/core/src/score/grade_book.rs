@@ -97,8 +97,8 @@ impl<'r> GradeBook<'r> {
         let quote = match grade.grader.kind {
             GraderKind::Check | GraderKind::Human => QuoteStatus::NotAsked,
             GraderKind::Judge => {
-                let n_found = grade.evidence.iter().filter(|evidence| evidence.found.is_some()).count();
-                QuoteStatus::of(n_found, grade.evidence.len())
+                let criterion = self.questions[question].criterion;
+                QuoteStatus::of_answer(criterion, &grade.evidence, &grade.points)
             }
         };
         let wanted = self.rubric.require_evidence && quote != QuoteStatus::NotAsked;
@@ -227,8 +227,9 @@ impl GradeBookEntry {
         match response {
             Some(response) if !self.quotes.is_empty() => {
                 let parts = [CandidatePart { name: "response".to_owned(), text: response.to_owned() }];
-                let n_found = self.quotes.iter().filter(|quote| locate(quote, &parts).is_some()).count();
-                QuoteStatus::of(n_found, self.quotes.len())
+                let located =
+                    |quote: &String| Evidence { quote: quote.clone(), found: locate(quote, &parts) };
+                QuoteStatus::of_quotes(&self.quotes.iter().map(located).collect::<Vec<_>>())
             }
             _ => self.quote,
         }
@@ -399,6 +400,29 @@ mod tests {
     }
 
     #[test]
+    fn recipes_are_held_to_the_quotes_that_they_ask_for() {
+        use crate::catalogue::{GradingMethod, RECIPES, find_catalogue_entry};
+        let status = |recipe: &str, points: &serde_json::Value| {
+            let entry = find_catalogue_entry(RECIPES, recipe).unwrap();
+            let params = serde_json::Map::from_iter([("requirements".to_owned(), json!(["r1", "r2"]))]);
+            let ask = CriterionKind::Recipe(GradingMethod { entry, params });
+            let criteria = vec![Criterion::new("a", "…", ask)];
+            let draft = Draft { criteria, require_evidence: true, ..Draft::default() };
+            let rubric = Rubric::new(draft).unwrap();
+            let mut book = GradeBook::new(&rubric);
+            let points = serde_json::from_value(points.clone()).unwrap();
+            book.add(Grade { points, ..grade("c", "a", "judge", "1") }).unwrap();
+            only(&book).status
+        };
+        let point = |quotes: &serde_json::Value| json!({ "text": "r", "holds": true, "evidence": quotes });
+        let found = json!([{ "quote": "Paris", "found": { "in": "response", "start": 0, "end": 5 } }]);
+        let none = json!([]);
+        assert_eq!(status("answer_relevance", &none), VerdictStatus::Pass);
+        assert_eq!(status("agent_as_judge", &json!([point(&found), point(&none)])), VerdictStatus::Pass);
+        assert_eq!(status("agent_as_judge", &json!([point(&none), point(&none)])), VerdictStatus::Fail);
+    }
+
+    #[test]
     fn quotes_are_looked_for_in_the_response_that_is_there() {
         const RESPONSE: &str = "The lighthouse was finished in the year 1911 by Ingrid Solheim.";
         let true_quote = ("finished in the year 1911", None);
@@ -426,6 +450,9 @@ mod tests {
         let mixed = [("never written here at all", Some("diff")), invented];
         assert_eq!(status(None, quoting("a", "1", &mixed), Some(RESPONSE)), Pass);
         assert_eq!(status(error, quoting("a", "1", &[]), Some(RESPONSE)), Error);
+        // A quote counts once, however often it is repeated.
+        let repeated = [true_quote, true_quote, ("never written here", None), invented];
+        assert_eq!(status(None, quoting("a", "1", &repeated), Some(RESPONSE)), Fail);
         // People quote nothing, and a 0 without a quote is an answer.
         assert_eq!(status(error, grade("c", "a", "ann", "1"), Some(RESPONSE)), Pass);
         let person = Grade { grader: grade("c", "a", "ann", "1").grader, ..quoting("a", "1", &[invented]) };

@@ -16,8 +16,13 @@ pub use grade_book::{CandidateVerdict, GradeBook, GradeRejection};
 pub use open_questions::open_questions;
 pub use panel::{Combine, combine_panel};
 
+use std::collections::HashSet;
+
 use crate::check::ScoredCriterion;
-use crate::grade::{Counts, FailedGate, Gate, Outcome, TreePathStep, UndecidedGate, Verdict, VerdictStatus};
+use crate::grade::{
+    Counts, Evidence, FailedGate, Gate, GradedPoint, Outcome, TreePathStep, UndecidedGate, Verdict,
+    VerdictStatus,
+};
 use crate::rubric::{
     Aggregation, AnswerTarget, CannotAssess, Criterion, CriterionKind, Draft, Graph, NodeAnswers, OnError,
     Operator, Polarity, Question, Rubric, Unmet,
@@ -50,6 +55,39 @@ impl QuoteStatus {
     /// Evidence stands if a quote was found, and no more were invented than found.
     pub fn of(n_found: usize, n_quotes: usize) -> Self {
         if 0 < n_found && n_quotes <= 2 * n_found { Self::Found } else { Self::Missing }
+    }
+
+    /// The same for quotes, each of which counts once, however often it is repeated.
+    pub fn of_quotes(evidence: &[Evidence]) -> Self {
+        let places = evidence.iter().filter_map(|evidence| evidence.found.as_ref());
+        let n_found =
+            places.map(|place| (place.part.as_str(), place.start, place.end)).collect::<HashSet<_>>().len();
+        let unfound = evidence.iter().filter(|evidence| evidence.found.is_none());
+        let n_unfound = unfound.map(|evidence| evidence.quote.as_str()).collect::<HashSet<_>>().len();
+        Self::of(n_found, n_found + n_unfound)
+    }
+
+    /// The same for requirements: each that is met needs a quote. That none is met cannot be quoted.
+    pub fn of_points(points: &[GradedPoint]) -> Self {
+        let n_quotes = points.iter().filter(|point| point.holds || !point.evidence.is_empty()).count();
+        let is_found = |point: &&GradedPoint| point.evidence.iter().any(|evidence| evidence.found.is_some());
+        if n_quotes == 0 {
+            Self::NotAsked
+        } else {
+            Self::of(points.iter().filter(is_found).count(), n_quotes)
+        }
+    }
+
+    /// The evidence of a judge's answer. Nodes of trees are not asked for quotes, and of the recipes only
+    /// `agent_as_judge`, for each requirement.
+    pub fn of_answer(criterion: &Criterion, evidence: &[Evidence], points: &[GradedPoint]) -> Self {
+        match &criterion.ask {
+            CriterionKind::Recipe(method) if method.entry.name == "agent_as_judge" => Self::of_points(points),
+            CriterionKind::Recipe(_) | CriterionKind::Tree(_) => Self::NotAsked,
+            CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Group(_) => {
+                Self::of_quotes(evidence)
+            }
+        }
     }
 }
 

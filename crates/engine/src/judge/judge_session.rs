@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use jurist_core::check::CompiledCheck;
-use jurist_core::grade::{Deferral, Evidence, Failure, GraderKind, Outcome};
+use jurist_core::grade::{Deferral, Evidence, Failure, GradedPoint, GraderKind, Outcome};
 use jurist_core::judge::{
     JudgeAnswer, JudgePromptError, JudgeQuestion, JudgeReply, JudgeReplyError, Prompter, Recipe,
     RecipeAction, RecipeResult,
@@ -329,7 +329,7 @@ impl JudgeSession<'_> {
                 })
             }
             (CriterionKind::Recipe(method), None) => {
-                self.run_recipe(judge, &Recipe { method, prompter: self.prompter }).await
+                self.run_recipe(criterion, judge, &Recipe { method, prompter: self.prompter }).await
             }
             _ => self.ask_alone(question, &mut Tries::default()).await,
         }
@@ -357,13 +357,16 @@ impl JudgeSession<'_> {
 
     async fn run_recipe(
         &self,
+        criterion: &Criterion,
         judge: &JudgeModel,
         recipe: &Recipe<'_>,
     ) -> Result<AnsweredQuestion, JudgePromptError> {
         let (mut replies, mut took, mut template) = (Vec::new(), QuestionLog::default(), String::new());
         loop {
             match recipe.next(&replies)? {
-                RecipeAction::Done(judged) => return Ok(self.answer_from_recipe(judged, took, template)),
+                RecipeAction::Done(judged) => {
+                    return Ok(self.answer_from_recipe(criterion, judged, took, template));
+                }
                 RecipeAction::Ask(asked) => {
                     template.clone_from(&asked.prompt.template);
                     let JudgeConversation { reply, log } =
@@ -380,19 +383,14 @@ impl JudgeSession<'_> {
 
     fn answer_from_recipe(
         &self,
+        criterion: &Criterion,
         judged: RecipeResult,
         took: QuestionLog,
         template: String,
     ) -> AnsweredQuestion {
         let evidence = self.locate_quotes(&judged.quotes);
         let RecipeResult { outcome, reason, points, .. } = judged;
-        // Among the recipes only `requirements` asks for quotes, one per requirement.
-        let quotes = || points.iter().flat_map(|point| &point.evidence);
-        let n_found = quotes().filter(|evidence| evidence.found.is_some()).count();
-        let quote = match quotes().count() {
-            0 => QuoteStatus::NotAsked,
-            n_quotes => QuoteStatus::of(n_found, n_quotes),
-        };
+        let quote = QuoteStatus::of_answer(criterion, &evidence, &points);
         AnsweredQuestion { evidence, quote, points, took, template, ..answer_with_outcome(outcome, &reason) }
     }
 
@@ -422,7 +420,7 @@ impl JudgeSession<'_> {
         if !self.case.rubric.require_evidence {
             return QuoteStatus::NotAsked;
         }
-        QuoteStatus::of(evidence.iter().filter(|evidence| evidence.found.is_some()).count(), evidence.len())
+        QuoteStatus::of_quotes(evidence)
     }
 
     /// The quotes that were not found, if the answer is invalid without them.
@@ -545,14 +543,20 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// The quotes of requirements that were not found, if there are too many.
+    /// The quotes of requirements that were not found, if too many requirements are met without one.
     fn unfound_in_verdicts(&self, verdicts: &[Option<(bool, String)>]) -> Option<Vec<String>> {
-        let quotes = verdicts.iter().flatten().map(|verdict| verdict.1.clone());
-        let quotes: Vec<String> = quotes.filter(|quote| !quote.trim().is_empty()).collect();
-        let evidence = self.locate_quotes(&quotes);
-        let is_missing = !evidence.is_empty() && self.quote_of(&evidence) == QuoteStatus::Missing;
-        let unfound =
-            evidence.into_iter().filter(|evidence| evidence.found.is_none()).map(|evidence| evidence.quote);
+        if !self.case.rubric.require_evidence {
+            return None;
+        }
+        let point = |(holds, quote): &(bool, String)| {
+            let is_quoted = !quote.trim().is_empty();
+            let evidence = is_quoted.then(|| self.prompter.evidence(quote)).into_iter().collect();
+            GradedPoint { text: String::new(), holds: *holds, evidence }
+        };
+        let points: Vec<GradedPoint> = verdicts.iter().flatten().map(point).collect();
+        let is_missing = QuoteStatus::of_points(&points) == QuoteStatus::Missing;
+        let unfound = points.into_iter().flat_map(|point| point.evidence);
+        let unfound = unfound.filter(|evidence| evidence.found.is_none()).map(|evidence| evidence.quote);
         is_missing.then(|| unfound.collect())
     }
 }

@@ -473,6 +473,7 @@ async fn quotes_that_are_not_there_do_not_count() {
         (json!([{ "text": "“It is Paris”" }]), VerdictStatus::Pass),
         (json!(["It is Paris", "nowhere at all"]), VerdictStatus::Pass),
         (json!(one_true), VerdictStatus::Fail),
+        (json!(["It is Paris", "it is Paris", "nowhere at all", "not here either"]), VerdictStatus::Fail),
         (json!(["nowhere at all"]), VerdictStatus::Fail),
         (json!(["is"]), VerdictStatus::Fail),
         (json!(["It...is"]), VerdictStatus::Fail),
@@ -874,6 +875,34 @@ async fn recipes_are_not_held_to_quotes_they_are_not_asked_for() {
         decide(&bench(vec![member("openai", &server)]), &caller(), &strict).await.status,
         VerdictStatus::Pass
     );
+}
+
+#[tokio::test]
+async fn each_requirement_that_is_met_needs_a_quote() {
+    let recipe = jurist_core::catalogue::GradingMethod {
+        entry: jurist_core::catalogue::find_catalogue_entry(
+            jurist_core::catalogue::RECIPES,
+            "agent_as_judge",
+        )
+        .unwrap(),
+        params: json!({ "requirements": ["r1", "r2", "r3"] }).as_object().cloned().unwrap(),
+    };
+    let criteria = vec![Criterion::new("met", "All of it.", CriterionKind::Recipe(recipe))];
+    let strict = Rubric::new(Draft { criteria, require_evidence: true, ..Draft::default() }).unwrap();
+    for (quotes, expected, n_seen) in [
+        (["It is Paris", "on the Seine", "on the Seine"], VerdictStatus::Pass, 1),
+        (["It is Paris", "on the Seine", ""], VerdictStatus::Pass, 1),
+        (["It is Paris", "", ""], VerdictStatus::Fail, 2),
+        (["", "", ""], VerdictStatus::Fail, 2),
+    ] {
+        let verdict = |(at, quote): (usize, &str)| json!({ "requirement": at + 1, "evidence": quote, "satisfied": true });
+        let verdicts: Vec<serde_json::Value> = quotes.into_iter().enumerate().map(verdict).collect();
+        let server = Server::script(vec![say(&json!({ "verdicts": verdicts }).to_string())]).await;
+        let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &strict).await;
+        assert_eq!((decision.status, server.n_seen()), (expected, n_seen), "{quotes:?}");
+        let is_flagged = decision.opinions[0].grades[0].flags == [GradeFlag::NoVerifiableEvidence];
+        assert_eq!(is_flagged, expected == VerdictStatus::Fail, "{quotes:?}");
+    }
 }
 
 #[tokio::test]
