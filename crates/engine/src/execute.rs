@@ -180,9 +180,11 @@ pub fn redact_case_result(result: &mut CaseResult, redactor: &Redactor) -> bool 
 
 /// Computes the positions of quotes again, for texts that changed and for results that others have written.
 pub fn locate_quotes_again(result: &mut CaseResult) {
-    let parts = result.material.parts();
-    for evidence in result.grades.iter_mut().flat_map(|grade| &mut grade.evidence) {
-        if evidence.found.is_some() {
+    let parts = result.material.quotable();
+    for grade in &mut result.grades {
+        let of_points = grade.points.iter_mut().flat_map(|point| &mut point.evidence);
+        for evidence in grade.evidence.iter_mut().chain(of_points).filter(|evidence| evidence.found.is_some())
+        {
             evidence.found = locate(&evidence.quote, &parts);
         }
     }

@@ -11,7 +11,7 @@ use crate::candidate::CandidatePart;
 /// Case, spaces, quotation marks, dashes and compatible spellings of a character count as the same;
 /// an ellipsis stands for anything between two stretches of one part. Positions are bytes of the original.
 /// A stretch needs four letters or digits and a word that is neither a function word nor a short number,
-/// unless the quote is the whole part.
+/// unless the quote is the whole part. It begins and ends with whole words; a long one may break off.
 ///
 /// ```
 /// use jurist_core::candidate::CandidatePart;
@@ -22,6 +22,8 @@ use crate::candidate::CandidatePart;
 /// assert_eq!((found.part.as_str(), found.start, found.end), ("response", 0, 30));
 /// assert_eq!(locate("due on 13 May", &parts), None);
 /// assert_eq!(locate("12", &parts), None);
+/// let parts = [CandidatePart { name: "response".into(), text: "That is disallowed.".into() }];
+/// assert_eq!(locate("allowed", &parts), None);
 /// ```
 pub fn locate(quote: &str, parts: &[CandidatePart]) -> Option<QuoteLocation> {
     QuotableParts::new(parts).locate(quote)
@@ -38,6 +40,29 @@ const MIN_LETTERS: usize = 4;
 
 /// Digits of a number that is specific without any word next to it.
 const MIN_DIGITS: usize = 4;
+
+/// Letters and digits of a stretch that may end within a word.
+const MIN_LETTERS_CUT: usize = 20;
+
+/// The part that holds the steps as a judge reads them.
+pub(crate) const RENDERED_TRACE: &str = "trace";
+
+/// Words that only mark steps there, and that nobody said.
+const MARKS_OF_STEPS: [&str; 13] = [
+    "agent",
+    "assistant",
+    "fit",
+    "here",
+    "left",
+    "other",
+    "out",
+    "steps",
+    "sub",
+    "system",
+    "thinks",
+    "tool",
+    "user",
+];
 
 /// Words that stand in every text and so show nothing about this one.
 const FUNCTION_WORDS: &[&str] = &[
@@ -66,10 +91,14 @@ impl QuotableParts {
             .map(|stretch| stretch.trim().trim_start_matches(']').trim_end_matches('[').trim())
             .filter(|stretch| !stretch.is_empty())
             .collect();
-        let is_specific = !stretches.is_empty() && stretches.iter().all(|stretch| is_specific(stretch));
+        let are_specific = |marks: &[&str]| {
+            !stretches.is_empty() && stretches.iter().all(|stretch| is_specific(stretch, marks))
+        };
+        let (in_words, between_marks) = (are_specific(&[]), are_specific(&MARKS_OF_STEPS));
         self.parts.iter().find_map(|(name, part)| {
             let is_whole_part = part.text.trim() == quote && quote.chars().any(char::is_alphanumeric);
-            if !is_specific && !is_whole_part {
+            let is_enough = if name == RENDERED_TRACE { between_marks } else { in_words };
+            if !is_whole_part && !is_enough {
                 return None;
             }
             let (start, end) = if is_whole_part { part.find(&[quote])? } else { part.find(&stretches)? };
@@ -78,12 +107,13 @@ impl QuotableParts {
     }
 }
 
-/// Whether a stretch is specific enough that an accidental match is rare.
-fn is_specific(stretch: &str) -> bool {
+/// Whether a stretch is specific enough that an accidental match is rare; `marks` are words that do not count.
+fn is_specific(stretch: &str, marks: &[&str]) -> bool {
     // One character of Chinese, Japanese or Korean says about as much as two letters.
     let width = |letter: char| if ('\u{2e80}'..='\u{ffdc}').contains(&letter) { 2 } else { 1 };
-    let n_letters: usize = stretch.chars().filter(|letter| letter.is_alphanumeric()).map(width).sum();
-    let mut words = stretch.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = stretch.split(|letter: char| !letter.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty() && !marks.contains(word)).collect();
+    let n_letters: usize = words.iter().flat_map(|word| word.chars()).map(width).sum();
     let is_telling = |word: &str| {
         let n_letters: usize = word.chars().map(width).sum();
         if word.chars().all(char::is_numeric) {
@@ -92,7 +122,7 @@ fn is_specific(stretch: &str) -> bool {
             2 <= n_letters && !FUNCTION_WORDS.contains(&word)
         }
     };
-    MIN_LETTERS <= n_letters && words.any(is_telling)
+    MIN_LETTERS <= n_letters && words.into_iter().any(is_telling)
 }
 
 /// What counts as the same character.
@@ -208,12 +238,35 @@ impl FoldedText {
     fn find(&self, stretches: &[&str]) -> Option<(u64, u64)> {
         let (mut from, mut first) = (0, None);
         for stretch in stretches {
-            let at = from + self.text[from..].find(stretch)?;
+            let at = find_whole_words(&self.text, stretch, from)?;
             first.get_or_insert(at);
             from = at + stretch.len();
         }
         Some((self.places[first?].0.into(), self.places[from - 1].1.into()))
     }
+}
+
+/// Where a stretch stands as whole words, at or after `from`: "allowed" does not stand in "disallowed".
+fn find_whole_words(text: &str, stretch: &str, mut from: usize) -> Option<usize> {
+    let may_break_off = MIN_LETTERS_CUT <= stretch.chars().filter(|letter| letter.is_alphanumeric()).count();
+    let is_within_word = |at: usize| {
+        text[..at].chars().next_back().is_some_and(is_of_word)
+            && text[at..].chars().next().is_some_and(is_of_word)
+    };
+    loop {
+        let at = from + text[from..].find(stretch)?;
+        if !is_within_word(at) && (may_break_off || !is_within_word(at + stretch.len())) {
+            return Some(at);
+        }
+        // What does not begin or end at a word is passed over with the rest of it.
+        let length = text[at..].find(|letter: char| !is_of_word(letter)).unwrap_or(text.len() - at);
+        from = at + length.max(text[at..].chars().next().map_or(1, char::len_utf8));
+    }
+}
+
+/// Latin, Greek and Cyrillic letters and digits; other scripts do not write each word alone.
+fn is_of_word(letter: char) -> bool {
+    letter < '\u{590}' && letter.is_alphanumeric()
 }
 
 fn to_u32_offset(at: usize) -> u32 {

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use evidence::locate;
-pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
+pub(crate) use evidence::{FoldedText, Folding, QuotableParts, RENDERED_TRACE};
 pub use lines::{BadLine, EXCLUDED, GradesFileLine, MetadataFields, SCALES, ShortGrade};
 pub use parts::{part_name, part_of, score_of_points, with_parts};
 pub use plain::{

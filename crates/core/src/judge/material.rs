@@ -5,16 +5,21 @@ use super::reply_schema::AnswerSchema;
 use crate::candidate::{
     CandidatePart, JudgeInput, StepRole, TRACE_TOKENS, Trace, TraceStep, render_trace_for_judge,
 };
+use crate::grade::RENDERED_TRACE;
 
 impl JudgeInput {
     /// Where a quote may stand: every part, and last the steps as a judge reads them, marks and all.
-    pub(super) fn quotable(&self) -> Vec<CandidatePart> {
+    pub fn quotable(&self) -> Vec<CandidatePart> {
         let mut parts = self.parts();
-        let own = |step: &&TraceStep| !matches!(step.role, StepRole::User | StepRole::System);
+        // What somebody else said is left out; the number of each step stays.
+        let own = |step: &TraceStep| match step.role {
+            StepRole::User | StepRole::System => TraceStep::new(step.role, ""),
+            StepRole::Assistant | StepRole::Tool | StepRole::Other => step.clone(),
+        };
         if let Some(trace) = &self.trace {
-            let steps = trace.steps.iter().filter(own).cloned().collect();
+            let steps = trace.steps.iter().map(own).collect();
             let text = render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS);
-            parts.push(CandidatePart { name: "trace".to_owned(), text });
+            parts.push(CandidatePart { name: RENDERED_TRACE.to_owned(), text });
         }
         parts
     }
@@ -74,10 +79,11 @@ impl JudgeInput {
         others: &[&str],
         own_shape: &[(String, AnswerSchema)],
     ) -> PlantedContent {
-        let parts = self.parts();
+        // Of a trace, the judge also reads names of agents and of results, which are in no part.
+        let (parts, shown) = (self.quotable(), self.trace_text());
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
         let steps = self.trace.iter().flat_map(|trace| &trace.steps).map(|step| step.text.as_str());
-        let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps);
+        let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps).chain(shown.as_deref());
         let candidate = parts.iter().map(|part| part.text.as_str());
         let others: Vec<&str> = others.iter().copied().chain(texts).collect();
         let mut planted = PlantedContent::new(candidate.clone(), others.iter().copied());

@@ -78,7 +78,7 @@ fn a_run_is_sent_in_parts_and_each_part_may_be_repeated() {
         let mut first = result("a", Some(1.0), "Hello");
         // A position that is not in the text.
         first["grades"][0]["evidence"] =
-            json!([{ "quote": "Hell", "found": { "in": "response", "start": 900, "end": 9_000 } }]);
+            json!([{ "quote": "Hello", "found": { "in": "response", "start": 900, "end": 9_000 } }]);
         let items = json!({ "items": [
             { "place": 0, "result": first },
             { "place": 1, "result": result("b", None, &format!("key {secret}")) },
@@ -118,7 +118,7 @@ fn a_run_is_sent_in_parts_and_each_part_may_be_repeated() {
         assert!(!stored.contains(secret) && stored.contains("Hello"), "{stored}");
         let result = place.get(&format!("{results}?limit=1")).await;
         let found = &result["items"][0]["result"]["grades"][0]["evidence"][0]["found"];
-        assert_eq!(*found, json!({ "in": "response", "start": 0, "end": 4 }));
+        assert_eq!(*found, json!({ "in": "response", "start": 0, "end": 5 }));
         let report = place.ask(Method::GET, &format!("{path}/report?format=html"), &[], Json::Null).await;
         assert_eq!(report.status, StatusCode::OK);
         let listed =
