@@ -79,7 +79,10 @@ impl<'a> CheckSubject<'a> {
 
     /// From a record, without reading more of it than checks will look at.
     pub fn from_fields(fields: &RecordFields<'a>) -> Result<Self, RecordError> {
-        let said = fields.response()?;
+        // An answer that is null says nothing where there is something else to look at.
+        let others = [RecordField::Trace, RecordField::Diff];
+        let has_other = others.into_iter().any(|field| fields.non_null_value(field).is_some());
+        let said = fields.response()?.filter(|said| !said.is_null() || !has_other);
         // A trace that is a plain word is the id of one, unless there is nothing else.
         let run =
             fields.non_null_value(RecordField::Trace).filter(|run| said.is_none() || !is_plain_text(run));

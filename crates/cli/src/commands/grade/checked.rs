@@ -341,6 +341,10 @@ pub(super) fn grade_parsed_record(
         }
     }
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
+    // A check alone takes null for an empty text, as Potato's evaluators do. For a rubric nothing was answered.
+    if let (RecordChecks::Rubric(..), Some(Json::Null)) = (grading, subject.response.as_deref()) {
+        return Err(fields.no_output().to_string());
+    }
     Ok(RecordGrading::Done(match grading {
         RecordChecks::One(check) => build_check_line(&id, None, &runner.run(check, &subject)),
         RecordChecks::Own => {
