@@ -143,7 +143,7 @@ mod tests {
         (Pixmap::decode_png(&found.png).unwrap(), found.missing)
     }
 
-    /// How many pixels are about as dark as text, in the part where labels stand.
+    /// The number of pixels that are about as dark as text, in the part with the labels.
     fn dark(pixmap: &Pixmap) -> usize {
         let is_label = |at: usize| at as u32 % pixmap.width() < 100 && 90 < at as u32 / pixmap.width();
         let is_dark = |(at, premultiplied_color_u8): &(usize, &resvg::tiny_skia::PremultipliedColorU8)| {

@@ -8,7 +8,7 @@ pub fn wait_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::R
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
     let ended = runtime.block_on(future);
-    // Nobody waits for what threads still compute.
+    // Results of threads that still compute are not needed.
     runtime.shutdown_background();
     ended
 }

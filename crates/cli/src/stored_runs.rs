@@ -79,7 +79,7 @@ impl RunCosts {
     async fn add(&self, cost: Usd) {
         if cost != Usd::default() {
             self.pending.fetch_add(cost.nanos(), Ordering::SeqCst);
-            // A full disk is told at the end, and does not keep the run from its answers.
+            // A full disk is reported at the end; until then the run goes on.
             let _ = self.write().await;
         }
     }
@@ -137,7 +137,7 @@ pub struct RunUnitResult {
     pub exchanges: Vec<JudgeExchange>,
 }
 
-/// Grades that stand in the database by themselves.
+/// Kinds of grades in the database that belong to no run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredGradeKind {
     /// What people settled on.
@@ -210,7 +210,7 @@ impl StoredRuns {
         }
     }
 
-    /// What people said in an annotation task, by its name, over everything and by a field of its items.
+    /// Results of an annotation task, by its name: over all items, and by a field of its items.
     pub async fn task_results(&self, name: &str, by: Option<&str>) -> anyhow::Result<TaskResults> {
         anyhow::ensure!(self.place.exists(), "there is no database at `{}`", self.place.url());
         let ProjectStore { store, project } = self.project_store().await?;
@@ -332,7 +332,7 @@ impl StoredRuns {
         }
     }
 
-    /// What the judges of a case were asked and said, in the order in which it happened.
+    /// Prompts and replies of the judges of a case, in the order of the calls.
     pub async fn exchanges(&self, name: &str, case: &str) -> anyhow::Result<Vec<JudgeExchange>> {
         let id = self.find(name).await?;
         let ProjectStore { store, project } = self.project_store().await?;

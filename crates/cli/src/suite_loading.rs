@@ -82,7 +82,7 @@ pub(crate) struct ChosenRubric {
     /// Variables of the environment in the texts of the file.
     pub(crate) variables: FilledVariables,
     pub(crate) settings: ProjectSettings,
-    /// Where its file stands; programs start there.
+    /// The files of the suite's folder, in which programs start.
     pub(crate) project: SuiteFiles,
     /// What the eval that uses it says about its candidate.
     pub(crate) candidate: Option<Candidate>,

@@ -111,7 +111,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     }
     let version_label = |version: &RubricHash| match version_names.name_of_hash(version) {
         Some(name) => format!("rubric {name}"),
-        // A name that somebody wrote, and no hash.
+        // A name that a person wrote, not a hash.
         None if version.short() == version.as_str() => format!("rubric {}", version.as_str()),
         None => {
             let before = parts.iter().take_while(|part| part.version != Some(version));
@@ -433,7 +433,7 @@ fn name_configurations(judged: &mut [Grade]) {
     }
 }
 
-/// What stands between the name of a judge and its configuration.
+/// The text between the name of a judge and the hash of its configuration.
 const CONFIGURATION: &str = ", configuration ";
 
 /// What a judge was asked, in one version of its rubric.

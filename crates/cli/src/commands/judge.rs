@@ -574,7 +574,7 @@ async fn compare_candidate_files(
     Ok(CommandOutcome::Passed)
 }
 
-/// What scripted replies come to, line by line.
+/// Parses scripted replies and prints the result of each line.
 async fn parse_scripted_replies(file: &Path) -> anyhow::Result<CommandOutcome> {
     let name = file.display().to_string();
     let input: Box<dyn BufRead + Send> = if file.as_os_str() == "-" {

@@ -138,7 +138,7 @@ fn compare_results(out: &mut impl Write, path: &Path, suites: &[(PathBuf, Suite)
     let verdicts = read_verdict_file(path);
     let Some(tool) = verdicts.first().map(|verdict| verdict.tool) else { return Ok(()) };
     let folder = path.parent().unwrap_or(Path::new(""));
-    // Results stand beside their suite or below it; of several, the one that knows most of them.
+    // Results lie beside their suite or below it; of several suites, the one with the most matching cases is taken.
     let near = suites.iter().filter(|(file, _)| folder.starts_with(file.parent().unwrap_or(Path::new(""))));
     let compared = near.map(|(file, suite)| (file, compare_foreign_verdicts(suite, &verdicts)));
     let best = compared.max_by_key(|(file, comparison)| (comparison.n_known(), file.components().count()));

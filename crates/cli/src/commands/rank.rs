@@ -72,7 +72,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
     let mut pairs = Vec::new();
     for (at, row) in text.lines().enumerate().filter(|line| !line.1.trim().is_empty()) {
         let row: ComparisonLine = serde_json::from_str(row).map_err(|error| {
-            // A file of another kind is told by what it lacks; what is no JSON at all says nothing by its end.
+            // An error about the data names the field; a syntax error names only a position, and is left out.
             let why = error.to_string();
             let why = why.split(" at line").next().filter(|_| error.is_data());
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
@@ -82,7 +82,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
                 at + 1
             )
         })?;
-        // A comparison without a case stands alone.
+        // A comparison without a case is a case of its own.
         let case = if row.case.is_null() { format!("line {at}") } else { row.case.to_string() };
         let preferred = match &row.winner {
             Some(it) if *it == row.first => Preferred::First,

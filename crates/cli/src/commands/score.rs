@@ -92,7 +92,7 @@ impl ScoreArgs {
     }
 }
 
-/// What is printed for one candidate; `said` is a verdict, or what a panel says.
+/// The output about one candidate; `said` is its verdict, or the verdict of a panel.
 #[derive(Serialize)]
 struct ScoredCandidateRow<'a, T: Serialize> {
     candidate: &'a str,

@@ -137,7 +137,7 @@ pub fn run_serve_command(args: &ServeArgs) -> anyhow::Result<CommandOutcome> {
     }))
 }
 
-/// How the first administrator comes to be, while there is none.
+/// Prints the invitation of the first administrator, as long as there is no administrator.
 pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) -> anyhow::Result<()> {
     if let Some(link) = join_link(app, address).await? {
         writeln!(

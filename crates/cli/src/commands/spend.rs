@@ -205,7 +205,7 @@ fn render_spend_page(shown: &SpendShown) -> String {
     page
 }
 
-/// What is spent, and where the month stands.
+/// A bar with the money spent, and a mark at the elapsed part of the month.
 fn bar(share: f64, elapsed: f64) -> String {
     let full = ((share * WIDTH as f64).round() as usize).min(WIDTH);
     let today = ((elapsed * WIDTH as f64) as usize).min(WIDTH - 1);

@@ -238,11 +238,11 @@ fn collect_scores(
                 let task = row.fields.and_then(|fields| fields.get(ANNOTATION_TASK)).and_then(Json::as_str);
                 tasks.extend(task.map(str::to_owned));
                 let is_of_other_task = asked.is_some() && task.is_some() && task != asked;
-                // What parts come to is in their total.
+                // The total contains the score of the parts.
                 if is_of_other_task || part_of(&row.grade.criterion).is_some() {
                     return Ok(());
                 }
-                // Grades of one result stand together.
+                // Grades of one result follow each other.
                 let result = row.of.map(|(_, result)| std::ptr::from_ref(result));
                 if result.is_some() && result != last {
                     last = result;
@@ -548,7 +548,7 @@ fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
     Ok(if n_known == 0 && 0 < n_lines { CommandOutcome::BadInput } else { CommandOutcome::Passed })
 }
 
-/// What a line of `jurist stats compute` comes to: a result, why there is none, or what is wrong.
+/// Answers one line of `jurist stats compute`: with a result, a reason why there is none, or an error.
 pub(crate) fn compute_problem_answer(problem: &Json, input: &Json) -> Json {
     let (name, input) = match (problem["family"].as_str(), problem["fn"].as_str()) {
         (Some(family), _) => (family, input),

@@ -414,7 +414,7 @@ fn fingerprint_units(
         hash_as_json(&mut hasher, &(&case.candidate, &case.server, server, &case.targets, &case.agent));
         hash_as_json(&mut hasher, &(&case.workspace, &case.judge, &case.labels, unit.cell.judge()));
         hash_as_json(&mut hasher, &unit.cell.row());
-        // Units whose outputs it uses stand before it.
+        // In the plan, a unit comes after the units whose outputs it uses.
         for needed in &unit.needed_outputs {
             fingerprints.get(&needed.unit).map(|producer| producer.fingerprint).hash(&mut hasher);
         }

@@ -51,7 +51,7 @@ pub struct Remote {
     client: reqwest::Client,
 }
 
-/// Times that a lost connection is made again, without anything heard in between.
+/// Attempts to restore a lost connection without an event in between.
 const TRIES: u32 = 10;
 
 #[derive(Deserialize)]
@@ -180,7 +180,7 @@ impl Remote {
         }
     }
 
-    /// Whether the end was heard.
+    /// Reads events until the stream closes; returns whether the run has ended.
     async fn events(
         &self,
         request: reqwest::RequestBuilder,
@@ -367,7 +367,7 @@ pub fn encode_url_part(text: &str) -> String {
 }
 
 enum RemoteError {
-    /// The server said what is wrong.
+    /// The server's own error message.
     Said(String),
     /// Nothing came back, or that it should be asked again.
     Away(anyhow::Error),

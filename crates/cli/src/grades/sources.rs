@@ -148,7 +148,7 @@ impl GradeSource {
             if text.contains("\"criteria_ratings\"") || text.contains("\"questions\""))
     }
 
-    /// Names the questions of forms whose answers are not grades, so that users know what is left out.
+    /// Names the questions whose answers are not grades, so that users know what is left out.
     pub fn note_ungraded_questions(&self) {
         let GradeSourceContents::Lines(text) = &self.held else { return };
         if !self.has_forms() {

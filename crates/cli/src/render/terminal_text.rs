@@ -13,7 +13,7 @@ pub fn stdout() -> TerminalText<anstream::Stdout> {
     TerminalText::new(anstream::stdout(), io::stdout().is_terminal())
 }
 
-/// What is said there is for people, wherever it goes.
+/// Text on standard error is for people, also if it is redirected.
 pub fn stderr() -> TerminalText<anstream::Stderr> {
     TerminalText::new(anstream::stderr(), true)
 }

@@ -12,7 +12,7 @@ use super::printable_line;
 /// Letters of one stretch of text that are shown; the JSON format has all of them.
 const MAX_LETTERS: usize = 800;
 
-/// The verdicts, the answer with the words that changed, and what graders said before and after.
+/// Prints the verdicts, the answer as a word diff, and the old and new results of the graders.
 pub fn show_case_change(out: &mut impl Write, change: &CaseChange) -> anyhow::Result<()> {
     let colour = match (change.direction, change.after.status) {
         (ChangeDirection::Worse, _) => "31",
@@ -99,7 +99,7 @@ fn cut_line(text: &str) -> String {
     }
 }
 
-/// The same as a section of Markdown; texts stand in a code block, in which nothing is markup.
+/// The same as a section of Markdown. Texts are in a code block, in which nothing is markup.
 pub fn write_case_change_markdown(out: &mut impl Write, change: &CaseChange) -> anyhow::Result<()> {
     let mut shown = Vec::new();
     show_case_change(&mut shown, change)?;

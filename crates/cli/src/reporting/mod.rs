@@ -279,7 +279,7 @@ fn obstacle(result: &CaseResult) -> Option<String> {
     same.then_some(first)
 }
 
-/// One case with what was graded and everything that was said about it.
+/// Prints one case with the graded material and all grades.
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     let (mark, colour) = status_mark(result.verdict.status);
     let pass_mark = run
@@ -493,7 +493,7 @@ pub fn format_run_summary(
     shown
 }
 
-/// A name that fits. What tells rows and trials apart stands at its end, so that it loses its middle.
+/// Shortens a name. Rows and trials differ at the end of the name, so its middle is left out.
 pub fn shorten_name(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width {

@@ -236,7 +236,7 @@ impl<W: Write> Stage<'_, W> {
                 .zip(futures_util::stream::iter(records));
             while let Some((result, record)) = results.next().await {
                 self.write(record, result)?;
-                // It may have cost money, and somebody may be waiting for it.
+                // The result may have cost money, and a program may be waiting for the line.
                 self.out.flush()?;
                 if self.tally.stopped {
                     break;

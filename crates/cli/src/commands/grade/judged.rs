@@ -28,7 +28,7 @@ use crate::outcome::CommandOutcome;
 use crate::render;
 use crate::suite_loading::ChosenRubric;
 
-/// How a line of output says what judges said.
+/// The form of an output line with judge results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineShape {
     /// A verdict with all its grades.
@@ -125,7 +125,7 @@ pub(super) async fn grade_with_judges(
                     LineShape::Finding => finding_line(&judged, None),
                 };
                 writeln!(out, "{line}")?;
-                // It may have cost money, and somebody may be waiting for it.
+                // The result may have cost money, and a program may be waiting for the line.
                 out.flush()?;
             }
             Err(problem) => {
@@ -289,7 +289,7 @@ pub(super) async fn judge_record(
     caller: &ModelClient,
 ) -> Judgement {
     let fields = RecordFields::read(&record);
-    // Without an id of its own, a record is known by where it stands.
+    // A record without an id is named by its position.
     let id = match record_id(&fields) {
         Json::Null => Json::from(place),
         id => id,
@@ -312,7 +312,7 @@ pub(super) async fn judge_record(
     Ok(JudgedRecord { id, record, decision })
 }
 
-/// What judges said, as a check would say it.
+/// The judge results in the form of a check's result.
 pub(super) fn finding_line(judged: &JudgedRecord, check: Option<&str>) -> Json {
     let is_tree = judged.decision.opinions.iter().any(|opinion| !opinion.verdict.path.is_empty());
     let mut line = Json::Object(finding(&judged.decision, is_tree));

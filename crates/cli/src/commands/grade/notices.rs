@@ -1,4 +1,4 @@
-//! Fields of records that deserve a word: those that nothing uses, and those that stand there twice.
+//! Messages about fields of records: fields that nothing uses, and fields that a record has twice.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ impl FieldNotices {
         }
     }
 
-    /// What is to be said about what was seen; it will not be said again.
+    /// The messages about these fields. Each message is returned once.
     pub(super) fn take_messages(&mut self, seen: SeenFields) -> Vec<FieldNotice> {
         let mut notices = Vec::new();
         let mut warn = |text: String| notices.push(FieldNotice { is_warning: true, text });

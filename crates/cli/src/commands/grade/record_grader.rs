@@ -400,7 +400,7 @@ async fn ask_services(
     questions.ask(services).await.map_err(|error| error.to_string())
 }
 
-/// What judges said as a check would say it, with the grades that it rests on.
+/// The judge results in the form of a check's result, with the grades behind them.
 fn evaluation_line(judged: &JudgedRecord) -> Json {
     let mut line = finding_line(judged, None);
     let opinion = judged.decision.opinions.first();

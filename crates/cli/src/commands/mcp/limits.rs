@@ -25,7 +25,7 @@ pub struct ServerLimits {
     pub root: PathBuf,
     /// For all runs of this server together.
     pub max_cost: Option<Usd>,
-    /// Held by the run that spends, so that two runs never share what is left.
+    /// Locked by the run that spends, so that two runs never share one remainder.
     spent: Mutex<Usd>,
 }
 

@@ -277,7 +277,7 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
         flags.extend(["--".into(), path.into_os_string()]);
         let eval = EvalArgs::from_flags(flags)?;
         let value = context.wait_unless_cancelled(evaluate_one_suite(&eval, &mut std::io::sink()))?;
-        // A suite that is refused calls nobody.
+        // A refused suite makes no calls.
         let cost = match &value {
             EvalResult::Finished(finished) => finished.paid,
             EvalResult::Invalid | EvalResult::CannotRun(_) => Some(Usd::default()),

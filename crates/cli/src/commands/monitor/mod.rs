@@ -254,7 +254,7 @@ struct TrafficWindowArgs {
     until: Option<Time>,
 }
 
-/// Where a server stands.
+/// Parses the region of a server.
 pub fn region(text: &str) -> Result<Region, String> {
     Region::new(text).ok_or_else(|| "up to eight lower-case letters and digits, such as eu".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What people said in an annotation task of the database.
+//! Results of an annotation task in the database.
 
 use std::io::Write;
 
