@@ -9,10 +9,10 @@ use serde_json::Value;
 /// Written for two opening braces that are text.
 pub const ESCAPE: &str = r#"{{ "{{" }}"#;
 
-/// What stands between the braces of [`ESCAPE`].
+/// The text between the braces of [`ESCAPE`].
 const ESCAPE_NAME: &str = r#""{{""#;
 
-/// Whether a name is none, but stands for two opening braces.
+/// Whether a name is the escape for two opening braces.
 pub fn is_escape(name: &str) -> bool {
     name == ESCAPE_NAME
 }
@@ -60,7 +60,7 @@ pub fn escape_braces(text: &str, is_text: impl Fn(&str) -> bool) -> String {
     out
 }
 
-/// The text with `{{` for every [`ESCAPE`]; names stay as they stand.
+/// The text with `{{` for every [`ESCAPE`]; names stay unchanged.
 pub fn resolve_escapes(text: &str) -> String {
     replace(text, |name| is_escape(name).then(|| "{{".to_owned()))
 }

@@ -392,7 +392,7 @@ impl<'a> Context<'a> {
             if !is_of_settings && found.is_some() {
                 names.insert(name.to_owned());
             }
-            // AgentV's own variable has a value even where nobody set it.
+            // AgentV's own variable has a value even if the environment does not set it.
             let root = || (name == "AGENTV_REPO_ROOT").then(|| self.world.root.display().to_string());
             let value = found.or_else(root).or_else(|| default.map(str::to_owned));
             if value.is_none() {
@@ -466,7 +466,7 @@ impl<'a> Context<'a> {
         self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), line, span)
     }
 
-    /// What an expression in JavaScript comes to.
+    /// Runs an expression in JavaScript.
     pub(super) fn call_expression(
         &self,
         code: &str,

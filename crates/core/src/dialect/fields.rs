@@ -22,7 +22,7 @@ pub(super) struct MappingReader<'a> {
     missing: RefCell<Vec<(Vec<&'static str>, Diagnostic)>>,
 }
 
-/// What is missing is said at the end, when it is known which keys no reader asks for.
+/// Missing keys are reported at the end, when it is known which keys no reader asks for.
 impl Drop for MappingReader<'_> {
     fn drop(&mut self) {
         for (_, diagnostic) in self.missing.take() {
@@ -152,7 +152,7 @@ impl<'a> MappingReader<'a> {
         self.get(key).and_then(|node| self.cx.plain_text(node, key))
     }
 
-    /// Like [`Self::text`], and `file://…` stands for what the file holds.
+    /// Like [`Self::text`]; `file://…` is replaced by the contents of the file.
     pub(super) fn text_or_file(&self, key: &'static str) -> Option<String> {
         self.get(key).and_then(|node| self.cx.text(node, key))
     }
@@ -402,7 +402,7 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("aggregate", "aggregation"),
 ];
 
-/// The known key that an unknown one stands for: a slip of the keyboard, or another tool's word.
+/// The known key that was probably meant: a typing error, or the word of another tool.
 fn closest_known_key<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
     let synonym = SYNONYMS
         .iter()

@@ -58,7 +58,7 @@ impl Spot {
     }
 }
 
-/// Where the parts of a tree or graph stand.
+/// Positions of the parts of a tree or graph.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Nodes {
     pub(super) root: Option<SourceSpan>,

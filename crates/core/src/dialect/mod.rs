@@ -160,7 +160,7 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFi
     let file = match (cx.world.read)(path) {
         Ok(text) => cx.sources.borrow_mut().add(path, text),
         Err(error) => {
-            // There is no text to point into, so the message stands alone.
+            // There is no text to point into, so the message has no position.
             let file = cx.sources.borrow_mut().add(path, "".into());
             let (span, message) =
                 (SourceSpan { file, start: 0, end: 0 }, format!("cannot read this file: {error}"));

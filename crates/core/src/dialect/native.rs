@@ -650,7 +650,7 @@ pub(super) fn read_message_node(cx: &Context<'_>, node: &SourceNode) -> Option<s
     None
 }
 
-/// A name that stands between braces in later evals.
+/// A name that later evals use between braces.
 pub(super) fn read_output_name(cx: &Context<'_>, node: &SourceNode, key: &str) -> Option<String> {
     let name = cx.plain_text(node, key)?;
     if !is_output_name(&name) {

@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceNode, SourceSpan};
 use crate::suite::{CompactRow, Data, DataRow, RowFile, RowStorage};
 
-/// What stands before the name of a dataset, where the path of a data file may stand as well.
+/// The prefix of a dataset's name, where the path of a data file is allowed as well.
 pub const DATASET_PREFIX: &str = "dataset:";
 
 /// A file whose text is the path of the rows that replace the `data` of every case. It exists only where a caller
@@ -206,7 +206,7 @@ fn read_delimited_rows<R: RowStorage>(cx: &Context<'_>, file: FileId, delimiter:
             Ok(record) => {
                 let cells = headers.iter().zip(&record);
                 let row: DataRow = cells.map(|(key, cell)| (key.to_owned(), Value::from(cell))).collect();
-                // What is left of the last line break, and empty lines, stand before the row.
+                // The position of a record includes the rest of the last line break and empty lines before the row.
                 let at = record.position().map_or(0, |position| position.byte() as usize);
                 let n_breaks = text[at..].bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
                 let start = (n_skipped + at + n_breaks) as u32;

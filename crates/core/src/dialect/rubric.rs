@@ -361,7 +361,7 @@ fn read_criteria_list(
     items: &[SourceNode],
     ids: &mut CriterionIds,
 ) -> (Vec<Criterion>, Vec<Spot>) {
-    // Names that authors chose come before those that are made up, wherever they stand.
+    // Names that authors chose take precedence over generated ones, at any position.
     items.iter().filter_map(|node| node.get("name")?.text_or_null()).for_each(|text| ids.take(text));
     items.iter().filter_map(|node| read_criterion(cx, node, ids)).unzip()
 }
@@ -427,7 +427,7 @@ fn read_criterion(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -
     Some((criterion, spot))
 }
 
-/// Stands for a name or description that could not be read, so that the rest can still be looked at.
+/// Replaces a name or description that could not be read, so that the rest can still be checked.
 pub(super) const UNREADABLE: &str = "(unreadable)";
 
 /// The keys that mean the same whatever is asked.

@@ -113,7 +113,7 @@ pub struct MailSettings {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MailSecurity {
-    /// A plain connection that becomes a secret one before anything is said.
+    /// The connection starts without TLS and switches to it before the first message.
     #[default]
     StartTls,
     Tls,
@@ -361,7 +361,7 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
     }
     let find = |name: &str| all.iter().find(|target| target.name() == name);
     let mut found = find(name)?;
-    // A target may stand for another one; a circle ends where it began.
+    // A target may refer to another one. A circle of references ends after as many steps as there are targets.
     for _ in 0..all.len() {
         let Some(other) = found.config.get("use_target").and_then(serde_json::Value::as_str) else { break };
         let other = cx.expand_path(other, span);
@@ -423,7 +423,7 @@ fn refs(fields: &MappingReader<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The `file://…` that `ref://name` stands for.
+/// The `file://…` that `ref://name` refers to.
 pub(super) fn resolve_file_reference(cx: &Context<'_>, name: &str, span: SourceSpan) -> Option<String> {
     let mut known = read_settings_for_file(cx, span.file).refs;
     if let Some(node) = cx.find_optional(AGENTV_FILE, span.file).and_then(|file_id| cx.parse(file_id)) {

@@ -80,12 +80,12 @@ impl Sources {
         }
     }
 
-    /// Where the first byte of `span` stands.
+    /// The position of the first byte of `span`.
     pub fn place(&self, span: SourceSpan) -> SourcePosition {
         self.place_of(span.file, span.start)
     }
 
-    /// Where the byte behind `span` stands.
+    /// The position of the byte behind `span`.
     pub fn place_end(&self, span: SourceSpan) -> SourcePosition {
         self.place_of(span.file, span.end)
     }

@@ -1,10 +1,10 @@
-//! A value in a file, with the place it stands at.
+//! A value in a file, with its position.
 
 use std::borrow::Cow;
 
 use super::SourceSpan;
 
-/// One value and where it stands.
+/// One value and its position.
 #[derive(Debug, Clone)]
 pub struct SourceNode {
     pub span: SourceSpan,

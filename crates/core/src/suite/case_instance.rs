@@ -1,4 +1,4 @@
-//! The single cases that one case stands for: rows, prompts, targets and judge models.
+//! The single cases that one case is expanded to: rows, prompts, targets and judge models.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::candidate::TraceSource;
 use crate::template::try_for_each_text;
 
 impl Case {
-    /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
+    /// Expands the case to single ones: rows × prompts × targets × judge models, in that order.
     pub fn expand(&self) -> Vec<CaseInstance> {
         let rows: Vec<Option<(usize, &CompactRow)>> = match &self.data {
             Some(data) => data.rows.iter().enumerate().map(Some).collect(),
             None => vec![None],
         };
         let template = Arc::new(self.without_data());
-        // What is given needs nobody to produce it.
+        // A recorded response needs no target.
         let n_targets = if self.candidate.is_given() { 0 } else { self.targets.len() };
         let mut cells = Vec::new();
         for row in rows {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::rubric::OnError;
 
-/// Who judges, and how. What is `None` is decided by what stands above: file, settings, environment.
+/// The judges of a case and their settings. `None` is replaced by the file, the settings or the environment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Judge {
     pub model: Option<String>,
@@ -43,7 +43,7 @@ impl Judge {
     /// This judge, with what it leaves open taken from `default`.
     #[must_use]
     pub fn or(&self, default: &Self) -> Self {
-        // A jury and a panel answer the same question, so one said here replaces the other said above.
+        // A jury and a panel both define several judges, so one here replaces the other in the default.
         let several = self.jury.is_some() || !self.panel.is_empty();
         let (jury, panel) = if several { (self.jury, &self.panel) } else { (default.jury, &default.panel) };
         Self {

@@ -264,7 +264,7 @@ impl CaseTarget {
     }
 }
 
-/// How a live run is made, and what bounds it. What is `None` is decided by what stands above.
+/// Settings and limits of a live run. `None` is replaced by the file, the settings or the environment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AgentSettings {
     pub model: Option<String>,

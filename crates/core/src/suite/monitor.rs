@@ -59,7 +59,7 @@ pub struct Expensive {
     pub sample_rate: Option<f64>,
 }
 
-/// What a trace must be like to be judged; what is not said does not matter.
+/// Conditions that a trace must meet to be judged; what is absent is not checked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MonitorFilter {
     /// Any of these, in the words of the agent's framework; `failed` and `ok` mean all that are.

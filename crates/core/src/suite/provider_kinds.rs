@@ -56,7 +56,7 @@ const KITS: [&str; 16] = [
 
 /// What a provider is that is no chat model, by the word after its vendor.
 pub fn find_unspoken_kind(id: &str) -> Option<&'static str> {
-    // What stands after these is a program.
+    // A program follows these prefixes.
     if ["command:", "exec:", "file:", "python:"].iter().any(|start| id.starts_with(start)) {
         return None;
     }

@@ -165,7 +165,7 @@ pub fn named_row_fields(rubric: &Rubric) -> BTreeSet<String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnvironmentVariable<'a> {
     pub name: &'a str,
-    /// What stands for it where it is not set.
+    /// The value if the variable is not set.
     pub default: Option<&'a str>,
 }
 
@@ -175,7 +175,7 @@ pub struct EnvironmentVariable<'a> {
 pub struct UnknownFilter(String);
 
 impl<'a> EnvironmentVariable<'a> {
-    /// Reads what stands between braces; `None` where it is no variable of the environment.
+    /// Parses the text between braces; `None` if it is no variable of the environment.
     pub fn parse(text: &'a str) -> Option<Result<Self, UnknownFilter>> {
         let text = text.strip_prefix("env.")?;
         let Some((name, filter)) = text.split_once('|') else {

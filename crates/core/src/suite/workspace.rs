@@ -35,9 +35,9 @@ pub struct SetupProgram {
 }
 
 impl SetupProgram {
-    /// Stands for the copy of the workspace.
+    /// Replaced by the path of the workspace's copy.
     pub const WORKSPACE: &str = "{{ workspace_path }}";
-    /// Stands for the folder of the suite.
+    /// Replaced by the folder of the suite.
     pub const SUITE: &str = "{{ suite_path }}";
 
     /// A word or a folder of a program with the names of both folders filled in.

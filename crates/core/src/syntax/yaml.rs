@@ -99,7 +99,7 @@ enum OpenShape {
 enum MappingKey {
     Text(String),
     Merge,
-    /// Said already; its value is read and dropped.
+    /// Already reported; its value is read and dropped.
     Refused,
 }
 

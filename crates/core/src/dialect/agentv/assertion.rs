@@ -1,4 +1,4 @@
-//! What stands under `assert` in AgentV and promptfoo files, as criteria.
+//! Reads `assert` of AgentV and promptfoo files as criteria.
 
 mod judged;
 mod scoring;
@@ -317,7 +317,7 @@ impl<'a> AssertionReader<'a> {
         } else {
             self.method(&fields, &kind, (type_node, &written))
         };
-        // Without a known type nobody knows which keys belong here.
+        // Without a known type, the allowed keys are unknown.
         let mut ask = ask?;
         if let CriterionKind::Group(group) = &mut ask
             && RUBRIC_TYPES.contains(&kind.as_str())

@@ -13,7 +13,7 @@ use crate::source::{NodeEntry, NodeShape, SourceNode};
 /// Keys of a conversation that the cases of its turns do not have.
 const OF_CONVERSATIONS: [&str; 5] = ["turns", "mode", "aggregation", "on_turn_failure", "window_size"];
 
-/// The test itself, or the tests that a conversation comes to.
+/// The test itself, or the tests that a conversation is expanded to.
 pub(super) fn expand_turns(
     cx: &Context<'_>,
     test: &SourceNode,
@@ -103,7 +103,7 @@ fn build_turn_test(
     let mut entries: Vec<NodeEntry> =
         test.map().unwrap_or_default().iter().filter(is_kept).cloned().collect();
     let said = SourceNode::of_json(&Json::Array(messages.to_vec()), span);
-    // Prompts name what is said as `{{ input }}`.
+    // Prompts name the message of a turn `{{ input }}`.
     match entries.iter_mut().find(|entry| entry.key == "vars").map(|entry| &mut entry.value.shape) {
         Some(NodeShape::Map(vars)) => {
             vars.retain(|entry| entry.key != "input");

@@ -412,7 +412,7 @@ pub(super) fn read_repeat_count(fields: &MappingReader<'_>) -> Option<u32> {
     count.and_then(|count| u32::try_from(count).ok())
 }
 
-/// Defaults that stand in a file of their own.
+/// Reads defaults from a file of their own.
 fn read_defaults_file(cx: &Context<'_>, node: &SourceNode) -> Option<SourceNode> {
     let path = node.text()?.strip_prefix("file://")?;
     cx.parse(cx.find(path, node.span)?)

@@ -49,7 +49,7 @@ impl AgentvPrompt {
         self.label.as_deref()
     }
 
-    /// Whether a test or provider means it; `name:*` stands for all names that begin so.
+    /// Whether the filter of a test or provider matches; `name:*` matches all names with that beginning.
     fn is_named(&self, filter: &str) -> bool {
         self.names.iter().any(|name| match filter.strip_suffix('*') {
             Some(start) => name.starts_with(start),
@@ -555,7 +555,7 @@ fn fill_agentv_prompt(
         Some(_) => cx.plain_text(&node, "prompts")?,
         None => pretty(&cx.json(&node)),
     };
-    // What stands between braces in the value of a variable is text.
+    // Braces in the value of a variable are plain text.
     for name in unfilled_names(&prompt.node, vars) {
         let known: Vec<&str> = vars.keys().map(String::as_str).collect();
         let diagnostic = if name.contains('|') {

@@ -12,7 +12,7 @@ pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
     ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
 ];
 
-/// Stands for any score above 0.
+/// The threshold for checks that pass with any score above 0.
 pub(super) const LEAST_SCORE: f64 = 1e-6;
 
 /// The score from which an assertion of promptfoo holds, where it is not all or nothing and names no threshold.

@@ -33,7 +33,7 @@ impl AgentvTarget {
         serde_json::json!({ "id": id, "label": label.as_deref().unwrap_or_default() })
     }
 
-    /// Whether a filter of a test names it; `*` at the end stands for any rest.
+    /// Whether the filter of a test matches; `*` at the end matches any rest.
     pub(super) fn is_named(&self, filter: &str) -> bool {
         let fits = |name: &str| match filter.strip_suffix('*') {
             Some(start) => name.starts_with(start),
@@ -236,7 +236,7 @@ fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, 
         .keys()
         .map(String::as_str)
         .filter(|key| !used.contains(key))
-        // A target is told of tools; a judge has none.
+        // Targets can have tools; judges have none.
         .filter(|key| whom == JUDGE || !TOOL_SETTINGS.contains(key))
         .collect();
     if unused.is_empty() {
@@ -388,7 +388,7 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
     id.map(target).into_iter().collect()
 }
 
-/// Tools that stand in a file of their own.
+/// Reads tools from a file of their own.
 fn read_tool_file(fields: &MappingReader<'_>, config: &mut Map<String, Json>) {
     let cx = fields.cx;
     for key in TOOL_SETTINGS {

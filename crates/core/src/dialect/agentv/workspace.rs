@@ -146,7 +146,7 @@ impl<'b> WorkspaceBlock<'b> {
         let is_missing = named
             .zip(written.as_deref())
             .is_some_and(|(named, path)| is_missing_folder(cx, path, named.value.span));
-        // A path that stands in the suite itself is kept as it is written.
+        // A path in the suite itself is kept as it is written.
         let path = match written {
             Some(path) if self.base.as_os_str().is_empty() => Some(path),
             path => path.map(|path| remove_dots(&self.base.join(path)).display().to_string()),

@@ -8,12 +8,12 @@ use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{Case, CaseTarget, OUTPUT_PREFIX, Unfilled, is_name, without_filter};
 use crate::template;
 
-/// Every `{{ row.field }}` of an eval must be a field of every row, and nothing else stands between braces.
+/// Every `{{ row.field }}` of an eval must be a field of every row; nothing else is allowed between braces.
 pub(super) fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case) {
     refuse_rows_in_checks(cx, node);
     let (mut written, mut unfilled) = (Vec::new(), Vec::new());
     templates(node, &mut written, &mut unfilled);
-    // A text of the rubric may stand elsewhere, as may one of a file.
+    // A text of the rubric may be in another place or in a file.
     let mut elsewhere = Vec::new();
     let mut add = |name: String| {
         let span = place_of(node, &name).unwrap_or(node.span);
@@ -141,7 +141,7 @@ fn is_check(entry: &NodeEntry) -> bool {
 const FILLED: [&str; 10] =
     ["name", "prompt", "input", "messages", "response", "trace", "diff", "context", "expected", "matrix"];
 
-/// Everything that stands between braces where rows fill in, and the fields of rows that stand elsewhere.
+/// All placeholders that rows fill in, and the fields of rows that are used in other places.
 fn templates(
     eval: &SourceNode,
     filled: &mut Vec<(String, SourceSpan)>,

@@ -158,7 +158,7 @@ pub(super) fn read_confidence_scheme(
 /// A text that people change, or a passage that they quote: here they write it down, which is a warning.
 pub(super) fn read_edit_scheme(fields: &MappingReader<'_>) -> TaskSchemeKind {
     fields.ignores(&["source_field", "show_diff", "show_edit_distance", "allow_reset"]);
-    // Of a quote only the words are kept, not where they stand.
+    // Of a quote only the words are stored, not their position.
     fields.ignores(&["question_field", "passage_field", "allow_unanswerable", "highlight_color"]);
     let placeholder = fields.text("placeholder");
     TaskSchemeKind::Text { multiline: true, placeholder, limits: AnswerLimits::default() }

@@ -54,7 +54,7 @@ fn read_layout(cx: &Context<'_>, node: &SourceNode) {
     layout.finish();
 }
 
-/// The names of the fields that a task shows, where they stand.
+/// The nodes with the names of the fields that a task shows.
 fn shown_names(node: Option<&SourceNode>) -> Vec<&SourceNode> {
     let fields = node.and_then(|node| node.get("fields")).and_then(SourceNode::list).unwrap_or_default();
     let name_of = |field| if SourceNode::text(field).is_some() { Some(field) } else { field.get("key") };
@@ -87,7 +87,7 @@ pub(super) fn fill_trace_fields(node: Option<&SourceNode>, annotation: &mut Anno
     }
 }
 
-/// Who said what, with calls and their results as text.
+/// The speaker and the message of a step, with calls and their results as text.
 fn turn_of_step(step: &TraceStep) -> Json {
     let speaker = match step.role {
         StepRole::System => "system",

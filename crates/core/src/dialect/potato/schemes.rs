@@ -64,9 +64,9 @@ const NEAREST: &[(&str, &str)] = &[
 /// Largest limit on the characters of a text.
 const MOST_CHARACTERS: i64 = 1_000_000;
 
-/// One of the questions that a scheme comes to.
+/// One of the questions of a scheme.
 pub(super) struct SchemePart {
-    /// What follows the scheme's name, where it comes to several questions.
+    /// The end of the name, if the scheme has several questions.
     pub(super) suffix: Option<String>,
     pub(super) description: Option<String>,
     pub(super) required: Option<bool>,

@@ -38,7 +38,7 @@ enum MissingName {
     Text,
 }
 
-/// What stands for `{{ env.X }}` while the rest is rendered.
+/// Characters that mark `{{ env.X }}` while the rest is rendered.
 const HELD: [char; 2] = ['\u{e000}', '\u{e001}'];
 
 /// The variables of a test, and the names of outputs that tests before it store. Those are known only in a run: they are
@@ -322,7 +322,7 @@ pub(super) fn find_missing_names(text: &str, vars: &Map<String, Json>) -> Vec<St
     missing
 }
 
-/// Whether nothing but names stands between braces.
+/// Whether there are only names between braces.
 fn has_only_names(text: &str) -> bool {
     let mut plain = !text.contains("{%") && !text.contains("{#");
     template::replace(text, |name| {

@@ -1,4 +1,4 @@
-//! Tests and variables of promptfoo that stand in files of their own: tables, lists, patterns and scripts.
+//! Tests and variables of promptfoo in files of their own: tables, lists, patterns and scripts.
 
 use std::path::Path;
 use std::sync::LazyLock;

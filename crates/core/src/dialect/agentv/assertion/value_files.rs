@@ -1,4 +1,4 @@
-//! Values of assertions that stand in files of their own.
+//! Values of assertions in files of their own.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
