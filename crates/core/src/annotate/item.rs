@@ -94,7 +94,7 @@ impl RowLayout {
                     shape.step_text_key = Some(it.step_text_key.clone());
                 }
                 suite::TaskSchemeKind::Pairwise { items_key, .. } => {
-                    shape.items_key = Some(items_key.clone())
+                    shape.items_key = Some(items_key.clone());
                 }
                 _ => {}
             }

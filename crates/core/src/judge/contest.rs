@@ -94,7 +94,7 @@ impl Round {
     }
 }
 
-/// Everything one candidate said and did.
+/// All messages, calls and results of one candidate.
 fn render_candidate_text(material: &JudgeInput) -> String {
     let trace = material.trace_text().unwrap_or_default();
     let response = material.response.as_deref().unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::candidate::{
 use crate::grade::RENDERED_TRACE;
 
 impl JudgeInput {
-    /// Where a quote may stand: every part, and last the steps as a judge reads them, marks and all.
+    /// The texts that may be quoted: every part, and last the steps as a judge reads them, with their marks.
     pub fn quotable(&self) -> Vec<CandidatePart> {
         let mut parts = self.parts();
         // What somebody else said is left out; the number of each step stays.

@@ -1,4 +1,4 @@
-//! What stands in the material and looks like an answer; a reply that only repeats it says nothing.
+//! Texts in the judge input that look like an answer. A reply that only repeats one of them is no answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +26,7 @@ pub struct PlantedContent {
 /// No choice has a longer name.
 const MAX_WORD: usize = 200;
 
-/// What an answer comes to: its place on the scale or its label, and why.
+/// The meaning of an answer: its position on the scale or its label, and its reason.
 #[derive(Debug, Clone, PartialEq)]
 struct AnswerMeaning {
     value: MeaningValue,

@@ -218,7 +218,7 @@ impl<'a> Prompter<'a> {
     /// A quote, and its position in the candidate, if it is there.
     pub fn evidence(&self, quote: &str) -> Evidence {
         let places = self.places.get_or_init(|| QuotableParts::new(&self.material.quotable()));
-        // What was hidden from the judge may stand between the words it quotes.
+        // A quote may contain the mask of hidden text, which stands for any words of the candidate.
         let found = places.locate(&quote.replace(MASK, "..."));
         Evidence { quote: quote.to_owned(), found }
     }
@@ -410,7 +410,7 @@ fn prompt_input_parts(material: &JudgeInput, own: impl Fn(&str) -> String) -> Ve
     let before = part("Task", "task", &material.task).into_iter();
     let after = [
         part("Reference answer", "reference", &told(&material.reference)),
-        // That nothing was said is something to grade.
+        // An empty response can be graded, too.
         part(
             "Response to grade",
             "response",
@@ -433,7 +433,7 @@ fn render_judge_template(template: &str, context: &Json) -> String {
     template.render(Serde(context)).expect("a built-in template gets all it names, a test renders each")
 }
 
-/// A row whose texts stand between tags that they cannot close.
+/// Puts the texts of a row between tags that they cannot close.
 fn fence_row(row: &DataRow, code: &str) -> DataRow {
     fn fence_row_value(value: &Json, code: &str) -> Json {
         match value {

@@ -17,7 +17,7 @@ pub enum RecipeAction {
     Done(RecipeResult),
 }
 
-/// What a judge's replies come to.
+/// The result of a recipe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecipeResult {
     pub outcome: Outcome,

@@ -137,7 +137,7 @@ impl JudgeInput {
         }
         if let Some(value) = run {
             match read_trace_value(value, None)? {
-                // Perhaps the id of a trace; what was said counts.
+                // The text may be the id of a trace; the response is graded.
                 (TraceFormat::Text, _) if self.response.is_some() => {}
                 (TraceFormat::Text, _) => self.response = Some(pretty_value_text(value)),
                 (_, trace) => self.trace = Some(trace),

@@ -11,7 +11,7 @@ use super::reply_schema::{AnswerSchema, ReplySchema};
 use crate::grade::Failure;
 use crate::rubric::{OffScale, Scale, Value};
 
-/// What a judge said, in the shape it was asked for.
+/// A judge's reply, in the shape that was requested.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JudgeReply {
     Answer(JudgeAnswer),
@@ -33,7 +33,7 @@ pub struct JudgeAnswer {
     /// `None`: the judge cannot tell.
     pub value: Option<Value>,
     pub reason: String,
-    /// Quotes as the judge wrote them; whether they stand anywhere is another question.
+    /// Quotes as the judge wrote them, not yet verified.
     pub quotes: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ impl ReplySchema {
         }
     }
 
-    /// A choice may be said in a word of its own.
+    /// Reads a choice that the judge wrote as a word.
     fn read_word(&self, text: &str) -> Result<JudgeReply, JudgeReplyError> {
         match self {
             Self::Choice { labels } if !text.is_empty() => {
@@ -297,7 +297,7 @@ pub(super) fn stated_choice(map: &Map<String, Json>) -> Option<&Json> {
 
 fn read_judge_answer(map: &Map<String, Json>, item: &AnswerSchema) -> Result<JudgeAnswer, JudgeReplyError> {
     let known = ["reasoning", "reason", "evidence", "id"];
-    // An object under a key that nobody asked for may be somebody else's answer wrapped around this one.
+    // An object under an unknown key may be a second answer, such as one copied from the candidate.
     if let Some(key) = map.iter().find(|(key, value)| value.is_object() && !known.contains(&key.as_str())) {
         return Err(JudgeReplyError::Nested(key.0.clone()));
     }

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a draft, said at once.
+//! Everything that can be wrong with a draft, reported at once.
 
 use std::collections::HashMap;
 

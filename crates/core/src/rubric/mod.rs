@@ -201,7 +201,7 @@ impl Criterion {
     }
 }
 
-/// What is asked.
+/// The question of a criterion.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CriterionKind {
     /// The description, answered on a scale.
@@ -570,7 +570,7 @@ impl Question<'_> {
             (Some(NodeAnswers::Choices(choices)), _) => {
                 let labels = || choices.iter().map(|choice| choice.0.as_str());
                 match value {
-                    // A label may look like a number or a truth value to whoever wrote the answer.
+                    // A label may have been read as a number or a truth value.
                     _ if labels().any(|label| label == value.to_string()) => Ok(None),
                     _ => Err(OffScale {
                         value: value.clone(),

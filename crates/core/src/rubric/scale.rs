@@ -97,7 +97,7 @@ impl Scale {
                 let (min, max) = self.bounds().unwrap_or((0.0, 1.0));
                 (it.fract() == 0.0 && (min..=max).contains(it)).then(|| (it - min) / (max - min))
             }
-            // A label may look like a number or a truth value to whoever wrote the answer.
+            // A label may have been read as a number or a truth value.
             (Self::Choices(choices), _) => {
                 choices.iter().find(|choice| choice.label == value.to_string()).map(|choice| choice.score)
             }

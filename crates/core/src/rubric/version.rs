@@ -86,7 +86,7 @@ pub fn canonical_tree(draft: &Draft) -> Tree {
     }
 }
 
-/// A tree about which nothing is said but the tree.
+/// Whether the criterion is a tree without settings of its own.
 fn is_bare_tree(criterion: &Criterion) -> bool {
     matches!(&criterion.ask, CriterionKind::Tree(_))
         && *criterion == Criterion::new(&criterion.id, &criterion.description, criterion.ask.clone())

@@ -1,4 +1,4 @@
-//! All grades of many candidates against one rubric, and the verdicts they come to.
+//! All grades of many candidates against one rubric, and the verdicts that follow from them.
 
 use std::collections::HashMap;
 

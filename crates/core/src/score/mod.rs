@@ -52,7 +52,7 @@ pub enum QuoteStatus {
 }
 
 impl QuoteStatus {
-    /// Evidence stands if a quote was found, and no more were invented than found.
+    /// Evidence counts if a quote was found, and not more quotes were invented than found.
     pub fn of(n_found: usize, n_quotes: usize) -> Self {
         if 0 < n_found && n_quotes <= 2 * n_found { Self::Found } else { Self::Missing }
     }
@@ -197,7 +197,7 @@ pub fn verdict_from_outcomes(rubric: &Rubric, outcome: impl Fn(&str) -> Option<O
     Some(compute_verdict(rubric, &answers, 0.0))
 }
 
-/// What a criterion or a group comes to.
+/// The result of a criterion or a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum CriterionResult {
     Scored(Contribution),
@@ -369,7 +369,7 @@ impl<'a> VerdictBuilder<'a> {
     fn skip_unmet(&mut self, criterion: &Criterion, unmet: Unmet) -> CriterionResult {
         match unmet {
             Unmet::Zero => {
-                // Nobody looked, so a guard has found nothing; but a score of 0 is under every other gate.
+                // No grader has looked, so a guard has found nothing; but a score of 0 is under every other gate.
                 let gates = self.marks_missed(criterion, 0.0);
                 self.fail_all(gates, criterion);
                 CriterionResult::Scored(Contribution::exact(0.0))
@@ -399,7 +399,7 @@ impl<'a> VerdictBuilder<'a> {
         CriterionResult::Unknown
     }
 
-    /// The number behind an outcome, or what the criterion comes to without one.
+    /// The number of an outcome, or the result of the criterion if there is none.
     fn settle(&mut self, criterion: &Criterion, outcome: &Outcome) -> Result<Option<f64>, CriterionResult> {
         self.vacuous &=
             matches!(outcome, Outcome::NotApplicable) && (self.conditional || criterion.when.is_some());
@@ -425,7 +425,7 @@ impl<'a> VerdictBuilder<'a> {
                 self.counts.failed += 1;
                 match self.rubric.on_error {
                     OnError::Fail => self.fail(Gate::OnError, criterion),
-                    // A gate that nobody could look at has not been passed.
+                    // `on_error: skip` does not apply to gates: one that could not be decided has not been passed.
                     OnError::Skip if gate_of(criterion).is_none() => {}
                     OnError::Skip | OnError::Error => {
                         self.n_errors += 1;
@@ -615,7 +615,7 @@ impl<'a> VerdictBuilder<'a> {
                 Some(score) if self.rubric.pass_mark <= score + SLACK => VerdictStatus::Pass,
                 Some(_) => VerdictStatus::Fail,
                 None if vacuous => VerdictStatus::Pass,
-                // Nobody could tell anything, and that is not a pass.
+                // No answer could be scored, and that is not a pass.
                 None => VerdictStatus::Error,
             }
         };

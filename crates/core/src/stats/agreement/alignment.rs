@@ -17,7 +17,7 @@ use crate::stats::basics::undefined::Undefined;
 /// By how much a judge may agree less with people than they with each other, and still be as good as one of them.
 const MARGIN: f64 = 0.05;
 
-/// Items under which nothing is said about that; Calderon and others (2025) ask for as many.
+/// Fewest items for a conclusion; Calderon and others (2025) ask for as many.
 const FEWEST: usize = 30;
 
 /// A judge compared with people who rated the same items.

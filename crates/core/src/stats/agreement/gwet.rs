@@ -108,7 +108,7 @@ impl Credit {
             }
         };
         let mut table: Vec<Vec<f64>> = (0..n).map(|a| (0..n).map(|b| lost(a, b)).collect()).collect();
-        // The last two are told by their largest.
+        // Weights of the last two are divided by the largest one.
         let largest = match self {
             Self::Circular | Self::Bipolar => table.iter().flatten().copied().fold(0.0, f64::max),
             _ => 1.0,

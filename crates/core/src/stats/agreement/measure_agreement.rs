@@ -42,7 +42,7 @@ pub struct PairAgreement {
     pub measures: PairMeasures,
 }
 
-/// What can be said of two lists of ratings.
+/// Measures of two lists of ratings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairMeasures {
     pub percent: CoefficientResult,
@@ -54,7 +54,7 @@ pub struct PairMeasures {
     pub kendall: CoefficientResult,
 }
 
-/// What is left when a rater is left out; more agreement than with them means that they stand apart.
+/// Agreement without one rater. If it is higher, that rater differs from the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LeaveOneOutAgreement {
     pub rater: String,
@@ -101,7 +101,7 @@ pub fn summarise_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreem
         n_items: n_comparable(ratings),
         krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
         pairs: pairs_of(n).map(pair).collect(),
-        // Of two raters, nobody is left to agree with.
+        // Without one of two raters there is no agreement to measure.
         without: (0..n).filter(|_| 2 < n).map(without).collect(),
     }
 }
@@ -158,7 +158,7 @@ pub fn measure_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreemen
             })
             .into(),
         pairs: pairs_of(n).map(pair).collect(),
-        // Of two raters, nobody is left to agree with.
+        // Without one of two raters there is no agreement to measure.
         without: all.iter().filter(|_| 2 < n).map(|n| without(*n)).collect(),
     }
 }

@@ -17,7 +17,7 @@ const MOST_RATING: f64 = 1e150;
 /// More levels than this are no scale that anybody was shown.
 const MOST_LEVELS: f64 = 100.0;
 
-/// The value of a cell where a rater said nothing.
+/// The value of a cell without an answer.
 const GAP: u32 = u32::MAX;
 
 /// What the distance between two answers means.
@@ -34,7 +34,7 @@ pub enum Level {
     Ratio,
 }
 
-/// Items by raters. An answer is a place among the distinct answers, which stand in their order.
+/// Items by raters. An answer is an index in the sorted list of distinct answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
     raters: Vec<String>,
@@ -207,7 +207,7 @@ impl Ratings {
         self.items.get(at).cloned().unwrap_or_else(|| (at + 1).to_string())
     }
 
-    /// What a rater said of an item, as a place among the answers.
+    /// A rater's answer about an item, as an index in the list of answers.
     pub fn get(&self, item: usize, rater: usize) -> Option<usize> {
         let cell = self.cells[item * self.raters.len() + rater];
         (cell != GAP).then_some(cell as usize)
@@ -232,7 +232,7 @@ impl Ratings {
         }
     }
 
-    /// All that was said of each item.
+    /// All answers about each item.
     pub(crate) fn by_item(
         &self,
     ) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone + '_> + Clone + '_ {
@@ -240,7 +240,7 @@ impl Ratings {
         rows.map(|row| row.iter().filter(|n| **n != GAP).map(|n| *n as usize))
     }
 
-    /// All that was said of one item.
+    /// All answers about one item.
     pub(crate) fn answers_of_item(&self, item: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let n = self.raters.len();
         self.cells[item * n..(item + 1) * n].iter().filter(|cell| **cell != GAP).map(|cell| *cell as usize)
@@ -273,7 +273,7 @@ impl Ratings {
         })
     }
 
-    /// What two raters said of the items that both rated.
+    /// The answers of two raters about the items that both rated.
     pub(crate) fn pairs(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
         (0..self.n_items()).filter_map(|n| self.get(n, a).zip(self.get(n, b))).collect()
     }
@@ -305,7 +305,7 @@ impl Ratings {
         Self { items: Vec::new(), ..self.clone() }
     }
 
-    /// What these raters said.
+    /// The ratings of these raters alone.
     pub fn of_raters(&self, raters: &[usize]) -> Self {
         let n = self.raters.len().max(1);
         let cells = self.cells.chunks(n).flat_map(|row| raters.iter().map(|index| row[*index])).collect();
@@ -381,7 +381,7 @@ fn ensure_full_table(n_raters: usize, n_cells: usize) -> Result<(), Undefined> {
     Ok(())
 }
 
-/// Renames codes, so that they go in the order of what they stand for; returns that order.
+/// Renames codes so that they follow the order of their answers; returns that order.
 fn sort_answer_codes<T>(
     cells: &mut [u32],
     coded: &[T],

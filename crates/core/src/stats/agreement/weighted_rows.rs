@@ -77,7 +77,7 @@ pub(super) fn rows_interval(
     let mut kinds: Vec<(Vec<(usize, u32)>, f64)> = kinds.into_iter().collect();
     kinds.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     let counts: Vec<f64> = kinds.iter().map(|(_, times)| *times).collect();
-    // Alpha and Fleiss' kappa do not know of answers that nobody gave, whatever the scale.
+    // Alpha and Fleiss' kappa use only answers that occur, not the others of the scale.
     let possible: Vec<usize> = match statistic {
         RowStatistic::Gwet(_) => (0..n_answers).collect(),
         _ => kinds

@@ -7,7 +7,7 @@ use super::resample::{Chance, draws};
 use super::special::{normal_cdf, normal_quantile};
 use super::undefined::Undefined;
 
-/// What is asked of a sample.
+/// The figure that is computed from a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
     Mean,

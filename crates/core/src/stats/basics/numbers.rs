@@ -1,4 +1,4 @@
-//! What is asked of numbers before anything is computed from them, and their moments.
+//! Conditions that numbers must meet before anything is computed from them, and their moments.
 
 use super::undefined::Undefined;
 use crate::quantity::plural;

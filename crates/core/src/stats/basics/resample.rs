@@ -76,7 +76,7 @@ impl Chance {
     }
 }
 
-/// What each of many draws comes to. Each has a chance of its own.
+/// The result of each of many draws. Each draw has its own random numbers.
 pub(crate) fn draws(n: usize, seed: u64, draw: impl Fn(&mut Chance) -> f64) -> Vec<f64> {
     let one = |at: usize| draw(&mut Chance::new(Chance::new(seed ^ (at as u64) << 20).next()));
     (0..n).map(one).collect()

@@ -1,4 +1,4 @@
-//! What is said instead of a number that does not exist.
+//! Reasons why a figure does not exist.
 
 /// Why a number is not defined. Never a NaN, and never a number that only looks like an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

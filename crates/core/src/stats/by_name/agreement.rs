@@ -223,7 +223,7 @@ impl NamedVotes {
         Self::of_triples(&Json::Array(triples), [0, 1, 2])
     }
 
-    /// `order` says where item, rater and answer stand.
+    /// `order` has the positions of item, rater and answer.
     fn of_triples(triples: &Json, order: [usize; 3]) -> Result<Self, Undefined> {
         let triples = require_json_list(triples, "votes")?;
         let names = |which: usize| {
@@ -375,7 +375,7 @@ fn parse_rating_rows(table: &Json, rows: Rows) -> Result<Ratings, Undefined> {
     Ratings::of_values(numbered_rater_names(table.len()), &cells)
 }
 
-/// One list for each rater, item by item; `scale` holds all that could be said, in its order.
+/// One list for each rater, item by item; `scale` holds all possible answers, in their order.
 fn two_raters(a: &Json, b: &Json, scale: &Json) -> Result<Ratings, Undefined> {
     let (a, b) = (require_json_list(a, "first ratings")?, require_json_list(b, "second ratings")?);
     if a.len() != b.len() {
@@ -439,7 +439,7 @@ fn parse_answer_counts(counts: &Json) -> Result<Ratings, Undefined> {
     ensure_size("raters times items", n_raters.saturating_mul(rows.len()))?;
     let cells: Vec<Option<&str>> =
         rows.iter().flat_map(|row| (0..n_raters).map(|at| row.get(at).and_then(Option::as_deref))).collect();
-    // A category that nobody chose counts where chance is free to choose it.
+    // The scale has all columns: chance agreement may count categories that were never chosen.
     let n_columns = counts[0].as_array().map_or(0, Vec::len);
     let scale: Vec<String> = (0..n_columns).map(|n| n.to_string()).collect();
     Ratings::of_labels(
@@ -466,7 +466,7 @@ fn two_rater_kappa(ratings: &Ratings, weights: KappaWeights) -> Result<Kappa, Un
     cohen(&ratings.pairs(0, 1), ratings.n_answers(), weights)
 }
 
-/// What the first two raters said of the items that both rated.
+/// The answers of the first two raters about the items that both rated.
 fn paired_numbers(ratings: &Ratings) -> Result<(Vec<f64>, Vec<f64>), Undefined> {
     let numbers = ratings.numbers()?;
     Ok(ratings.pairs(0, 1).into_iter().map(|(a, b)| (numbers[a], numbers[b])).unzip())

@@ -48,7 +48,7 @@ pub(super) fn compute_estimate_statistic(name: &str, input: &Json) -> Option<Res
     })
 }
 
-/// An input, and what is said when a part of it is not there.
+/// An input; its methods report missing parts.
 #[derive(Clone, Copy)]
 pub(super) struct StatisticInput<'a> {
     pub(super) json: &'a Json,

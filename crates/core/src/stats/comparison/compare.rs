@@ -76,7 +76,7 @@ impl Difference {
         (self.spread > 0.0 && (self.n as f64) < needed).then(|| needed as usize - self.n)
     }
 
-    /// What can be said of it, in a sentence that promises no more than there is.
+    /// The conclusion as a sentence that claims no more than the data support.
     pub fn sentence(&self, what: &str, size: f64) -> String {
         let Some((low, high)) = self.interval else {
             return format!("One case is not enough to test whether the {what} changed.");
@@ -189,7 +189,7 @@ impl<'a> CasePair<'a> {
         self.before.first().base()
     }
 
-    /// The name of the trial, or of the case where it stands for several trials.
+    /// The name of the trial, or of the case if the pair has several trials.
     fn name(&self) -> &'a str {
         let before = self.before.first();
         if before.case == self.after.first().case { &before.case } else { before.base() }
@@ -359,7 +359,7 @@ fn has_same_wording(before: &Json, after: &Json, id: &str) -> bool {
     before.is_some() && before == wording(after)
 }
 
-/// How a canonical rubric defines a criterion, wherever it stands.
+/// The definition of a criterion in a canonical rubric, at any depth.
 fn find_definition<'a>(rubric: &'a Json, id: &str) -> Option<&'a Json> {
     match rubric {
         Json::Object(map) if map.get("id").or(map.get("name")).and_then(Json::as_str) == Some(id) => {
@@ -458,7 +458,7 @@ pub(in crate::stats) mod tests {
 
     use super::*;
 
-    /// A run of cases with one score each; `None` stands for a judge error.
+    /// A run of cases with one score each; `None` is a judge error.
     pub(in crate::stats) fn run_of(cases: &[(&str, Option<f64>)]) -> Run {
         let result = |(case, score): &(&str, Option<f64>)| {
             let (status, outcome) = match score {

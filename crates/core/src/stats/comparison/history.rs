@@ -26,7 +26,7 @@ pub struct RunFigures {
     run: Run,
 }
 
-/// What a run comes to, and what changed since the one before it.
+/// The figures of a run, and the change since the run before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryFigures {
     pub score: Option<Estimate>,

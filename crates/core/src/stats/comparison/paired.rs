@@ -218,7 +218,7 @@ pub struct PairedComparison {
     pub claim: DifferenceClaim,
 }
 
-/// What may be said.
+/// The conclusion of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceClaim {

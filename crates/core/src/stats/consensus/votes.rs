@@ -68,7 +68,7 @@ impl RaterVotes {
     }
 }
 
-/// What most raters said of an item.
+/// The answer of most raters about an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Majority {
     /// Among several with as many votes, the first in the order of the scale.
@@ -126,7 +126,7 @@ impl Consensus {
 /// When expectation and maximisation have gone on for long enough; after a hundred rounds in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRule {
-    /// The likelihood stands still.
+    /// The likelihood has stopped changing.
     Settled,
     /// As crowd-kit does, rounds earlier: its bound counts the prior once for each vote and so begins to fall
     /// while the likelihood still grows.
@@ -271,7 +271,7 @@ pub struct ItemConsensus {
     pub confidence: f64,
     /// How many rated it.
     pub n: usize,
-    /// Absent where as many said something else, or where only one said anything.
+    /// Absent if two answers have equally many votes, or if there is only one vote.
     pub majority: Option<String>,
 }
 

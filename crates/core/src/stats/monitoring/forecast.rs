@@ -104,7 +104,7 @@ mod tests {
         check("2026-11-16", &[3; 15], 0, "2026-12-01T00:00:00Z", 93.0);
         // A month of clock changes is as long as its days.
         check("2026-03-01", &[1; 28], 28, "2026-03-29T00:00:00Z", 31.0);
-        // The last moment: nothing more comes.
+        // At the last moment of the month, nothing is added.
         check("2026-11-01", &[2; 29], 60, "2026-11-30T23:59:59.999999Z", 60.0);
         // Days without spending count once it has begun.
         check("2026-11-01", &[0, 0, 4, 0], 4, "2026-11-05T00:00:00Z", 56.0);

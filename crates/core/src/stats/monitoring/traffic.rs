@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn small_samples_that_ids_draw_are_as_fair_as_those_of_chance() {
-        // 24 traces, of which 3 failed: the others stand on 0.5, 0.75 and 1.
+        // 24 traces, of which 3 failed; the others score 0.5, 0.75 and 1.
         let score = |at: usize| if at.is_multiple_of(8) { 0.0 } else { 0.5 + (at % 3) as f64 / 4.0 };
         let truth = (0..24).map(score).sum::<f64>() / 24.0;
         let (n, mut held, mut off) = (4_000, 0, 0.0);

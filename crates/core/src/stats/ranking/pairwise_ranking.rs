@@ -1,4 +1,4 @@
-//! What comparisons two by two come to: who is how strong, and whether it matters who is shown first.
+//! Results of pairwise comparisons: strengths, and whether the position of a candidate matters.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ pub struct Pair {
     pub first: usize,
     pub second: usize,
     pub preferred: Preferred,
-    /// How often it was said; 1 for a single comparison.
+    /// The number of equal comparisons; 1 for a single one.
     pub times: f64,
 }
 
@@ -212,7 +212,7 @@ impl PairCounts {
     }
 }
 
-/// Where each parameter stands after the strengths.
+/// Positions of the parameters after the strengths.
 #[derive(Debug, Clone, Copy)]
 struct ParameterLayout {
     n_players: usize,

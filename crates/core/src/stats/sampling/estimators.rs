@@ -22,7 +22,7 @@ pub enum EstimatedQuantity {
     },
 }
 
-/// What people and a judge said, on 0..=1.
+/// Scores of people and of a judge from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LabelledScores {
     /// People and the judge, of the same candidate.
@@ -104,7 +104,7 @@ pub fn compare_estimators(said: &LabelledScores, quantity: EstimatedQuantity) ->
     let mut warnings: Vec<String> =
         powered.as_ref().ok().and_then(|powered| powered.warning.clone()).into_iter().collect();
     if let Some(Ok(rate)) = &rate {
-        // That the judge may be no better than chance is said once.
+        // The warning that the judge may be no better than chance is given once.
         warnings.extend(
             rate.warnings
                 .iter()

@@ -321,7 +321,7 @@ pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
     if let Some((population, _)) = strata.iter().find(|(population, p)| 0 < *population && *p <= 0.0) {
         return Undefined::because(format!("{} can never be sampled", plural(*population, "case")));
     }
-    // Of a stratum, N·p are drawn and each stands for 1/p.
+    // Of a stratum, N·p are drawn, and each counts for 1/p.
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (population, p) in strata.iter().filter(|(population, _)| 0 < *population) {
         let population = *population as f64;

@@ -157,7 +157,7 @@ mod tests {
         assert!(
             near(&found.naive, 0.5) && near(&found.post_stratified, (10.0 * 0.25 + 100.0 * 0.75) / 110.0)
         );
-        // Five of `fine` were drawn and stand for a hundred, the one without a score as well.
+        // Five of `fine` were drawn and count for a hundred, including the one without a score.
         assert!(near(&found.hajek, (10.0 * 0.25 + 100.0 * 0.75) / 110.0), "{:?}", found.hajek);
         assert!((found.error_rate - 1.0 / 9.0).abs() < 1e-12 && found.warnings.len() == 1);
     }

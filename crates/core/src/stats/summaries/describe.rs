@@ -265,7 +265,7 @@ impl std::fmt::Display for Warning {
 const ENOUGH: usize = 10;
 /// A criterion this one-sided tells at most one candidate in ten from the others.
 const ONE_SIDED: f64 = 0.9;
-/// Four fifths of what one criterion says (r²) are then said by the other.
+/// One criterion then explains four fifths of the other's variance (r²).
 const TOGETHER: f64 = 0.9;
 
 /// A criterion and its score of each answer, in the order of answers.

@@ -48,7 +48,7 @@ const KNOWN: [&str; 4] = ["agent", "model", "prompt", "judge"];
 /// More rows or columns than this are no table to look at.
 const MOST: usize = 40;
 
-/// What stands for cases that do not say.
+/// The level of cases without a value for the factor.
 const NOT_SAID: &str = "–";
 
 /// One result, as much as is needed of it.
@@ -86,7 +86,7 @@ impl CaseFactors {
     }
 }
 
-/// Rows and columns by what is asked for, or else by what the suite varies.
+/// Rows and columns by the requested factors, or else by the factors that the suite varies.
 pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> FactorTable {
     let seen: Vec<CaseFactors> = run.results.iter().map(|result| CaseFactors::new(&result)).collect();
     let keys = keys(&seen);
