@@ -20,7 +20,7 @@ pub enum AlertKind {
     ErrorRate,
     /// Much of the month's money is gone.
     Spend,
-    /// All of it is: nothing more is judged.
+    /// The whole budget is spent; no more traces are judged.
     SpendStop,
     /// A monitor's own budget is used up: traces of it are not judged.
     BudgetStop,
@@ -397,7 +397,7 @@ pub fn no_data_signal(of: &AlertScope, last: Option<Time>, silence_hours: f64, n
     Signal::new(AlertKind::NoData, &of.subject(), state)
 }
 
-/// Whether a monitor stands still, and why.
+/// The signal that a monitor is paused, with the reason.
 pub fn monitor_paused_signal(of: &str, why: Option<&str>) -> Signal {
     let paused = |why: &str| {
         SignalState::holds(format!("{of} is paused: {why}"), json!({ "monitor": of, "why": why }))

@@ -44,7 +44,7 @@ struct ForeignPart {
     names: Vec<String>,
     value: Json,
     score: f64,
-    /// Whether it held, where that is said apart from the score.
+    /// Whether it passed, if the result has that apart from the score.
     passed: Option<bool>,
     reason: String,
     /// Texts that it looked at one by one.

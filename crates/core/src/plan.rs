@@ -58,7 +58,7 @@ pub struct PlanUnit {
     /// From 1.
     pub trial: u32,
     pub calls: CallRange,
-    /// Outputs of other units that it uses; these units stand before it in the plan.
+    /// Outputs of other units that it uses; these units come before it in the plan.
     pub needed_outputs: Vec<NeededOutput>,
 }
 
@@ -109,7 +109,7 @@ pub struct CaseSelection {
     pub tags: Vec<String>,
     /// The i-th of n parts, from 1.
     pub shard: Option<(u32, u32)>,
-    /// Only units of these names; the name of a case stands for all its rows and trials.
+    /// Only units of these names; the name of a case selects all its rows and trials.
     pub names: Option<Vec<String>>,
 }
 
@@ -259,7 +259,7 @@ pub fn estimate_judge_calls(rubric: &Rubric, judge: &Judge) -> CallRange {
         sum.most += most;
     });
     let together = joint_judges.len() as u32;
-    // Whoever is left out of a reply about all is asked about alone; a stronger judge is one more.
+    // A criterion that is missing in a reply about all is asked about alone; a stronger judge adds one call.
     let limit = (sum.most + together + n_plain) * TURNS;
     CallRange {
         least: (sum.least + together) * n_members,
@@ -408,7 +408,7 @@ evals:
         let range = |least, most, limit| CallRange { least, most, limit };
         let two = "criteria: [{name: a, description: A.}, {name: b, description: B.}]";
         assert_eq!(calls(&format!("rubric: {{{two}}}")), range(2, 2, 4));
-        // About all at once; whoever is left out is asked about alone.
+        // One call about all criteria; a criterion that the reply leaves out is asked about alone.
         assert_eq!(calls(&format!("rubric: {{{two}}}\njudge: {{calls: per_rubric}}")), range(1, 1, 6));
         // Two judges are asked in one call each.
         let by_two = "judge: {calls: per_rubric, criteria: {b: gpt-5}}";

@@ -234,7 +234,7 @@ impl Redactor {
                     .count()
                     != 0
             }
-            // Attributes of OpenTelemetry stand as pairs of a key and a value.
+            // Attributes of OpenTelemetry are pairs of a key and a value.
             Value::Object(map) if map.get("key").and_then(Value::as_str).is_some_and(is_secret_field) => {
                 map.get_mut("value").is_some_and(blank_attribute)
             }

@@ -1,4 +1,4 @@
-//! What is missing in a draft or wrong with it, and what it comes to.
+//! Missing and invalid answers in a draft, and the scores of its answers.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::grade::join_chosen_labels;
 
-/// What one person said to one question.
+/// One person's answer to one question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionRating<'a> {
     pub scheme: &'a str,

@@ -437,7 +437,7 @@ fn list_decided_columns(schemes: &[Scheme]) -> Vec<String> {
     schemes.iter().flat_map(of_scheme).map(|name| format!("{name}.{DECIDED}")).collect()
 }
 
-/// The cells of a form, one for each column; nothing where nothing was said.
+/// The cells of a form, one for each column; empty where there is no answer.
 pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
     let row = form_to_json(form);
     let mut cells = vec![

@@ -45,7 +45,7 @@ pub fn build_human_grades(
                     let Some(rating) = settled_rating(claims, verified, claim) else { continue };
                     let comment = verified.get(&claim.id).and_then(|verified| verified.comment.as_deref());
                     let outcome = match &rating {
-                        // What parts come to may lie between the points that people are shown.
+                        // The score of the parts may lie between the points of the scale.
                         Rating::Scored { value: Value::Number(score) } if claim.from_parts => {
                             Outcome::Scored { value: Value::Number(*score), unit: Some(*score) }
                         }

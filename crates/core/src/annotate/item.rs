@@ -29,7 +29,7 @@ pub struct RowLayout {
     /// The list of which the entries are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_key: Option<String>,
-    /// What is shown of a row, in this order; without any, what is known by its name.
+    /// Fields of the row that are shown, in this order. If the list is empty, fields with known names are shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<ShownField>,
     /// Whether fields are shown side by side instead of one below the other.
@@ -109,7 +109,7 @@ impl RowLayout {
     }
 }
 
-/// What is shown of a row, under the id that the store gives it. `turn` decides what stands first in comparisons.
+/// Builds the item of a row, under its id in the store. `turn` decides which candidate of a comparison is first.
 pub fn build_item(
     id: String,
     row: &Map<String, Json>,
@@ -186,7 +186,7 @@ fn show_fields(item: &mut Item, row: &Map<String, Json>, shape: &RowLayout, mark
     item.side_by_side = shape.side_by_side;
 }
 
-/// What is shown of a trace that the store keeps.
+/// Builds the item of a stored trace.
 pub fn item_of_trace(id: String, trace: Trace) -> Item {
     let task = trace.task.clone();
     Item { id, task, marked: agent_step_numbers(&trace), trace: Some(trace), ..Item::default() }
@@ -241,7 +241,7 @@ fn build_compared_candidate(label: &str, value: &Json) -> Compared {
     }
 }
 
-/// The field of a row in which its trace stands.
+/// The field of a row that holds its trace.
 fn trace_key<'a>(row: &Map<String, Json>, shape: &'a RowLayout, marks: bool) -> Option<&'a str> {
     match (&shape.trace_key, &shape.steps_key) {
         (Some(key), _) => Some(key.as_str()),

@@ -19,7 +19,7 @@ pub fn claims(rubric: &Rubric, grades: &[Grade], row: Option<&DataRow>) -> Vec<C
     let mut found: Vec<Claim> = Vec::new();
     for grade in judged {
         for claim in claims_from_grade(rubric, grade, row) {
-            // Of several judges, the first one stands for the question; the others are graded by the same answer.
+            // Annotators see the answer of the first judge only; their correction also grades the other judges.
             if !found.iter().any(|known| known.id == claim.id) {
                 found.push(claim);
             }
@@ -52,7 +52,7 @@ pub fn claims_from_grade(rubric: &Rubric, grade: &Grade, row: Option<&DataRow>) 
         Some(question) => claim_of_question(question, Some(said.clone()), row),
         None => Claim { said: Some(said.clone()), ..blank_claim(&grade.criterion) },
     };
-    // What the judge said can always be said again, even between the points that people are shown.
+    // Annotators can always confirm the judge's answer, even one between the points of the scale.
     if let Rating::Scored { value } = &said
         && !whole.points.iter().any(|point| point.value == *value)
     {
@@ -129,7 +129,7 @@ fn leads(question: &Question<'_>) -> BTreeMap<String, String> {
     node.answers.targets().filter_map(next).collect()
 }
 
-/// What a person's answers say about a claim: their own rating, or what its parts come to. `None` while open.
+/// A person's rating of a claim: their own, or the score of its parts. `None` while it is open.
 pub(super) fn settled_rating(
     claims: &[Claim],
     verified: &BTreeMap<String, Verified>,
@@ -140,7 +140,7 @@ pub(super) fn settled_rating(
     }
     let parts = claims.iter().filter(|part| part.criterion == claim.criterion && part.id != claim.id);
     let ratings: Vec<Rating> = parts.map(|part| own_rating(verified, part)).collect::<Option<_>>()?;
-    // Whoever cannot tell about one of them cannot tell what they come to.
+    // A person who abstains from one part abstains from the whole claim.
     if ratings.contains(&Rating::Abstained) {
         return Some(Rating::Abstained);
     }

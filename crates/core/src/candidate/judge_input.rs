@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Candidate, Measurements, StepRole, Trace, TraceStep, read_trace_value, render_trace_for_judge};
 
-/// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
+/// Longer traces lose their middle, so that the rest of the prompt fits the context window of a small model.
 pub const TRACE_TOKENS: usize = 24_000;
 
 /// What is graded, with the task it answers. None of it is trusted.
@@ -127,12 +127,12 @@ impl JudgeInput {
         }
     }
 
-    /// What the candidate finally said: its response, or the last words of its trace.
+    /// The candidate's final answer: its response, or the last message of its trace.
     pub fn answer(&self) -> &str {
         self.response.as_deref().or_else(|| self.trace.as_ref()?.answer()).unwrap_or_default()
     }
 
-    /// The candidate's own words and deeds, in which evidence may stand; not the task, nor the reference.
+    /// The candidate's own messages and calls, which may be quoted as evidence; not the task or the reference.
     pub fn parts(&self) -> Vec<CandidatePart> {
         let mut parts = Vec::new();
         let mut add = |name: String, text: &str| {
@@ -143,7 +143,7 @@ impl JudgeInput {
         add("response".to_owned(), self.response.as_deref().unwrap_or_default());
         for (at, step) in self.trace.iter().flat_map(|trace| &trace.steps).enumerate() {
             let at = at + 1;
-            // What somebody else said to it is not its own.
+            // Messages to the candidate are not its own.
             if matches!(step.role, StepRole::User | StepRole::System) {
                 continue;
             }

@@ -52,12 +52,12 @@ impl Measurements {
         }
     }
 
-    /// The figures that stand in what a program answered, by the names that [`RECORD_FIELDS`](super::RECORD_FIELDS) has.
+    /// The figures in a program's output, under the names of [`RECORD_FIELDS`](super::RECORD_FIELDS).
     pub fn from_json(value: &Value) -> Self {
         if value.is_object() { Self::from_fields(&RecordFields::read(value)) } else { Self::default() }
     }
 
-    /// The figures that stand in a record.
+    /// The figures of a record.
     pub fn from_fields(fields: &RecordFields<'_>) -> Self {
         let amount = |field: RecordField| {
             let amount = fields.non_null_value(field).and_then(Value::as_f64);
@@ -75,7 +75,7 @@ impl Measurements {
     }
 }
 
-/// Tokens by the names that vendors and frameworks give them; `None` where no count stands.
+/// Token counts under the names that vendors and frameworks use; `None` if there is no count.
 fn read_usage(value: &Value) -> Option<Usage> {
     let count = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key)?.as_u64());
     let input = count(&["input", "input_tokens", "prompt_tokens", "prompt"]);

@@ -263,13 +263,13 @@ pub fn closest_field(name: &str) -> Option<&'static str> {
     closest(name, &names).filter(|meant| *meant != name)
 }
 
-/// The fields of one record, each under whatever name it stands.
+/// The fields of one record, whichever of their names the record uses.
 #[derive(Debug, Clone, Default)]
 pub struct RecordFields<'a> {
     found: [Option<FoundField<'a>>; N_FIELDS],
     /// Names of the record that the table does not have.
     pub unknown: Vec<&'a str>,
-    /// Fields that stand in the record twice, with different contents.
+    /// Fields that the record has twice, with different contents.
     pub overruled: Vec<OverruledField<'a>>,
 }
 
@@ -403,7 +403,7 @@ impl<'a> RecordFields<'a> {
         self.value(field).filter(|value| !value.is_null())
     }
 
-    /// The name under which a field stands.
+    /// The name that the record uses for a field.
     pub fn name(&self, field: RecordField) -> Option<&'a str> {
         self.found[field as usize].map(|found| found.name)
     }
@@ -413,14 +413,14 @@ impl<'a> RecordFields<'a> {
         self.inside(RecordField::Task, field)
     }
 
-    /// A field that stands inside another one, under any of its names.
+    /// A field inside another one, under any of its names.
     pub fn inside(&self, holder: RecordField, field: RecordField) -> Option<&'a Value> {
         let map = self.non_null_value(holder)?.as_object()?;
         let row = RECORD_FIELDS.iter().find(|row| row.field == field)?;
         row.names.iter().filter_map(|name| map.get(name.name)).find(|value| !value.is_null())
     }
 
-    /// What the candidate said: the value itself, or the text inside what a tool wraps around it.
+    /// The candidate's response: the value itself, or the text inside a tool's wrapper.
     pub fn response(&self) -> Result<Option<&'a Value>, RecordError> {
         let Some(value) = self.value(RecordField::Response) else { return Ok(None) };
         match value {

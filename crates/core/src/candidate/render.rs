@@ -8,7 +8,7 @@ use crate::quantity::plural;
 /// About how many characters a token has; judges' providers count exactly, afterwards.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// The trace for a judge: whole if it fits, otherwise with its middle left out and that said.
+/// The trace for a judge: whole if it fits, otherwise without its middle and with a note about that.
 pub fn render_trace_for_judge(trace: &Trace, max_tokens: usize) -> String {
     let blocks: Vec<String> =
         trace.steps.iter().enumerate().map(|(at, step)| render_step_block(at + 1, step)).collect();
@@ -17,7 +17,7 @@ pub fn render_trace_for_judge(trace: &Trace, max_tokens: usize) -> String {
     if total <= budget {
         return blocks.join("\n");
     }
-    // The task stands at the beginning and the outcome at the end; both matter more than the way.
+    // The task is at the beginning and the outcome at the end; both matter more than the steps in between.
     let (mut head, mut tail, mut left) = (0, 0, budget);
     while head + tail < blocks.len() {
         let from_head = head <= tail;

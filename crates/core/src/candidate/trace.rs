@@ -231,7 +231,7 @@ pub(crate) fn as_arguments(value: &Value) -> Map<String, Value> {
 }
 
 impl Trace {
-    /// Whether it says what was asked, said or done. A request for `/health` says none of it.
+    /// Whether it has a task, a message or a call. The span of a request for `/health` has none of them.
     pub fn has_content(&self) -> bool {
         let is_text = |text: &str| !text.trim().is_empty();
         self.task.as_deref().is_some_and(is_text)
@@ -249,13 +249,13 @@ impl Trace {
         self.steps.iter().flat_map(|step| &step.tool_calls)
     }
 
-    /// The last thing the agent said.
+    /// The last message of the agent.
     pub fn answer(&self) -> Option<&str> {
         let said = self.steps.iter().rev().filter(|step| step.role == StepRole::Assistant && step.depth == 0);
         said.map(|step| step.text.as_str()).find(|text| !text.is_empty())
     }
 
-    /// Everything that anybody said or did in it, a line for each.
+    /// All messages, calls and results, one line for each.
     pub fn full_text(&self) -> String {
         let mut lines: Vec<String> = Vec::new();
         for step in &self.steps {

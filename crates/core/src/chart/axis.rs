@@ -20,7 +20,7 @@ impl Axis {
         let wide = if low < high { high - low } else { low.abs().max(1.0) };
         let step = tick_step(wide, 5.0);
         let (mut low, mut high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        // A single number stands in the middle.
+        // A single number is drawn in the middle.
         if high <= low {
             (low, high) = (low - step, high + step);
         }

@@ -73,7 +73,7 @@ impl Bars {
     }
 }
 
-/// Upright lines at round numbers, which stand below them.
+/// Vertical lines at round numbers, with the numbers below them.
 pub(super) fn draw_ticks(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
     let mut taken = f64::NEG_INFINITY;
     for (value, written) in axis.ticks() {

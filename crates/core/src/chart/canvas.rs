@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::palette::{self, SERIES};
 use super::text::{self, SIZE, escape_xml, fit, to_single_line};
 
-/// Where a picture is to stand.
+/// The place that a chart is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartMedium {
     /// Alone: with the namespace of SVG, a size and its title above it.
@@ -25,7 +25,7 @@ pub(super) enum TextAnchor {
 
 /// How much room a heading takes above the picture.
 const HEADING: f64 = 30.0;
-/// Nothing stands nearer to the edge.
+/// The margin that stays empty.
 const EDGE: f64 = 2.0;
 
 #[derive(Debug)]

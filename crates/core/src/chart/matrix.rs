@@ -7,7 +7,7 @@ use super::text::{SIZE, to_single_line, width};
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixChart {
     pub title: String,
-    /// What a row stands for, such as what people said.
+    /// What the rows are, such as the answers of people.
     pub row_name: String,
     pub column_name: String,
     pub rows: Vec<String>,
@@ -45,7 +45,7 @@ impl MatrixChart {
         Self { title, row_name, column_name, rows, columns, cells, shade: Shade::ShareOfRow }
     }
 
-    /// What each two graders have in common; what is not said of two of them stays empty.
+    /// A value for each pair of graders; pairs without a value stay empty.
     pub fn of_pairs<'a>(
         title: String,
         graders: &[String],
@@ -154,7 +154,7 @@ impl MatrixChart {
         canvas
     }
 
-    /// What rows and columns stand for, above everything.
+    /// The names of rows and columns, above the matrix.
     fn draw_names(&self, canvas: &mut Canvas) {
         let mut x = 12.0;
         for (what, name) in [("rows", &self.row_name), ("columns", &self.column_name)] {

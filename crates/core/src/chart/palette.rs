@@ -33,7 +33,7 @@ pub const FONT: &str = "DejaVu Sans";
 /// Series after the last begin again with the first.
 pub(super) const SERIES: usize = 6;
 
-/// What a mark stands for.
+/// The meaning of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     #[default]
@@ -69,7 +69,7 @@ pub fn dark() -> String {
     COLOURS.iter().map(|(name, _, dark)| format!("--{name}: {dark}; ")).collect()
 }
 
-/// Rules that hold inside of charts only. What a page says comes before what is said here.
+/// Rules that apply inside charts only. Colours of the page take precedence.
 pub(super) fn style() -> String {
     let (mut light, mut dark) = (String::new(), String::new());
     for (name, by_day, by_night) in COLOURS {
@@ -111,7 +111,7 @@ fn by_day(rules: &str) -> String {
         .fold(rules.to_owned(), |rules, (name, by_day, _)| rules.replace(&format!("var(--c-{name})"), by_day))
 }
 
-/// Classes that say what a mark stands for, each with the name of its colour.
+/// Classes for the meanings of marks, each with the name of its colour.
 fn tones() -> impl Iterator<Item = (String, String)> {
     let same = ["pass", "fail", "error", "deferred"].map(|text| (text.to_owned(), text.to_owned()));
     let series = (0..SERIES).map(|at| (format!("s{at}"), format!("series-{at}")));

@@ -159,7 +159,7 @@ impl Radar {
             spread(&mut labels, 2.0 * layout.middle_y);
             for (at, y) in labels {
                 let (x, wanted) = self.label_place(layout, at);
-                // Straight above and below, text stands centred where its neighbours leave room for that.
+                // At the top and the bottom, text is centred if its neighbours leave room for that.
                 let upright = layout.direction(at).0.abs() < 12.0 / layout.radius;
                 let centred = upright && (wanted - y).abs() < 1.0 && layout.n <= 12;
                 let anchor = if centred { TextAnchor::Middle } else { side };

@@ -1,4 +1,4 @@
-//! Whether what is said to be so likely happens so often.
+//! Reliability diagram: whether events happen as often as they were predicted.
 
 use super::axis::Axis;
 use super::bars::draw_ticks;
@@ -85,7 +85,7 @@ impl ReliabilityChart {
         canvas
     }
 
-    /// Groups that something can be said of, in the order of their predictions.
+    /// Groups that have a value to draw, in the order of their predictions.
     fn drawable_bins(&self) -> impl Iterator<Item = ReliabilityBin> {
         let mut bins: Vec<ReliabilityBin> =
             self.bins.iter().filter(|bin| (0.0..=1.0).contains(&bin.predicted)).copied().collect();

@@ -130,7 +130,7 @@ fn time_axis(points: &[&TrendChartPoint]) -> Axis {
         points.first().map_or(0.0, |trend_chart_point| trend_chart_point.at),
         points.last().map_or(1.0, |trend_chart_point| trend_chart_point.at),
     );
-    // One moment stands in the middle.
+    // A single point in time is drawn in the middle.
     let (first, last) = if first < last { (first, last) } else { (first - 1.0, first + 1.0) };
     Axis::between(first, last, (LEFT + 6.0, RIGHT - 6.0))
 }

@@ -333,7 +333,7 @@ impl CallCheck {
         match self {
             Self::Match { .. } | Self::Accuracy { .. } => {
                 let Some(reference) = subject.reference_trace() else {
-                    // What cannot be read is said first.
+                    // A trace that cannot be read is the first thing to report.
                     return calls_of(trace, |_| {
                         CheckFinding::without_score("there is no reference to compare with")
                     });

@@ -122,7 +122,7 @@ impl OpenElements {
     }
 }
 
-/// A text that is elements alone, at least one of them known; words stand inside of elements.
+/// Accepts a text that consists of elements, of which one or more are known; words are allowed inside of elements only.
 fn read_page(text: &str, is_stopped: &dyn Fn() -> bool) -> Result<(), &'static str> {
     if text.is_empty() {
         return Err("there is nothing");

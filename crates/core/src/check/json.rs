@@ -33,7 +33,7 @@ pub(super) fn compile_json_check(check: JsonCheckName, params: &Params<'_>) -> R
         JsonCheckName::Valid => ("", false),
         JsonCheckName::SchemaMatch => ("schema", false),
     };
-    // A schema may stand in a file as text.
+    // The file of a schema may hold it as text.
     let schema = params.get(key).map(|param| match param {
         Value::String(text) => serde_json::from_str(text).map_err(|error| params.bad(key, error.to_string())),
         other => Ok(other.clone()),
@@ -141,7 +141,7 @@ fn too_much() -> CheckFinding {
 /// Places of a text at which JSON is looked for.
 const MAX_PLACES: usize = 1000;
 
-/// JSON objects and lists that stand in a text, from left to right.
+/// JSON objects and lists in a text, from left to right.
 fn values_in(text: &str) -> impl Iterator<Item = Value> {
     text.match_indices(['{', '[']).take(MAX_PLACES).filter_map(|(at, _)| {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();

@@ -11,7 +11,7 @@ pub(super) struct MeteorWeights {
     alpha: f64,
     /// How fast the penalty grows with the number of pieces.
     beta: f64,
-    /// The penalty if no two words that match stand next to each other.
+    /// The penalty if no two matching words are next to each other.
     gamma: f64,
 }
 
@@ -118,7 +118,7 @@ const DERIVED_ENDINGS: &[(&str, &str)] = &[
     ("logi", "log"),
 ];
 
-/// Endings of his third step.
+/// Endings of Porter's third step.
 const SHORTER_ENDINGS: &[(&str, &str)] = &[
     ("icate", "ic"),
     ("ative", ""),
@@ -129,7 +129,7 @@ const SHORTER_ENDINGS: &[(&str, &str)] = &[
     ("ness", ""),
 ];
 
-/// Endings of his fourth step, which are dropped after two syllables; an ending stands before those that it ends with.
+/// Endings of Porter's fourth step, dropped after two syllables; longer ones come before those that they end with.
 const DROPPED_ENDINGS: &[&str] = &[
     "ement", "ment", "ent", "ance", "ence", "able", "ible", "ant", "ism", "ate", "iti", "ous", "ive", "ize",
     "al", "er", "ic", "ou",

@@ -270,7 +270,7 @@ impl Check {
         }
         let mut best = self.run_once(subject, vector);
         for other in subject.other_references {
-            // Where one comparison is missing, nobody knows which is best.
+            // Without one of the comparisons, the best result is unknown.
             if best.failed {
                 return best;
             }

@@ -68,7 +68,7 @@ pub(super) fn compile_span_check(check: SpanCheckName, params: &Params<'_>) -> R
     })
 }
 
-/// `*` stands for any letters and `?` for one; upper and lower case are the same.
+/// `*` matches any characters and `?` one character; upper and lower case are equal.
 fn compile_glob(pattern: &str) -> Option<Regex> {
     let pattern: String = pattern
         .chars()

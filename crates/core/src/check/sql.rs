@@ -207,7 +207,7 @@ fn is_operator(token: &Token) -> bool {
     }
 }
 
-/// Words that may stand between `SELECT` and its first column.
+/// Words that are allowed between `SELECT` and its first column.
 const SELECT_MODIFIERS: [&str; 11] = [
     "all",
     "distinct",

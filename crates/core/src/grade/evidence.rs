@@ -64,7 +64,7 @@ const MARKS_OF_STEPS: [&str; 13] = [
     "user",
 ];
 
-/// Words that stand in every text and so show nothing about this one.
+/// Words that occur in every text, so that a quote of them alone proves nothing.
 const FUNCTION_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
     "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i",
@@ -273,7 +273,7 @@ fn to_u32_offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// The character that a text's first escape stands for, and the escape's length.
+/// The character of a text's first escape, and the escape's length.
 fn parse_json_escape(text: &str) -> Option<(char, usize)> {
     let rest = text.strip_prefix('\\')?;
     let letter = match rest.chars().next()? {

@@ -319,7 +319,7 @@ fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Res
             return Err(BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()));
         }
     };
-    // What somebody says of the whole, and what follows from several ratings.
+    // Overall ratings, and scores that are computed from several ratings.
     let of_whole = ["overall", "weighted_score"].into_iter().filter(|name| {
         is_for_statistics && !ratings.contains_key(*name) && (*name == "overall" || 1 < ratings.len())
     });

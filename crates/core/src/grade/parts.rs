@@ -1,8 +1,8 @@
-//! The parts that an answer rests on, claims or requirements: their names, their own grades, what they come to.
+//! The parts that an answer rests on, claims or requirements: their names, grades and common score.
 
 use super::{Grade, GraderKind, Outcome, Reason, Value};
 
-/// What the parts of an answer come to on 0..=1: the share of them that hold. `None` of no part.
+/// The score of the parts of an answer from 0 to 1: the share of them that hold. `None` without parts.
 pub fn score_of_points(holds: impl IntoIterator<Item = bool>) -> Option<f64> {
     let (mut n_met, mut n_points) = (0_u32, 0_u32);
     for holds in holds {

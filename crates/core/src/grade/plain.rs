@@ -34,7 +34,7 @@ const TEXT: &str = "text";
 /// The answer to a question of several labels, of which none is ticked.
 pub const NOTHING_TICKED: &str = "(none)";
 
-/// What stands between several labels in a cell of a table.
+/// The text between several labels in a cell of a table.
 pub const LABEL_SEPARATOR: &str = "; ";
 
 /// Several labels as one value: the same for the same labels, in whatever order they were ticked.
@@ -171,7 +171,7 @@ pub(super) fn read_plain_answers(map: &Map<String, Json>) -> Result<Vec<PlainAns
                 "`questions` names no known kind for `{name}`, such as radio or likert 1 to 5"
             ))
         })?;
-        // A question that has the name of something else stands under another one.
+        // If the form has another field of that name, the answer has the suffix `_answer`.
         let beside = format!("{name}_answer");
         let answer = map.get(&beside).or_else(|| map.get(name)).filter(|_| kind.is_graded());
         if let Some(answer) = answer {

@@ -294,7 +294,7 @@ impl Columns {
         let version =
             self.rubric.and_then(|at| trimmed_cell(row, at)).map(|text| serde_json::from_value(text.into()));
         let version = version.transpose().map_err(|error| BadLine::Shape(error.to_string()))?;
-        // In a row for each candidate nobody knows whose reason it is.
+        // In a row with a column for each grader, the reason belongs to no single grader.
         let is_of_one = !matches!(self.layout, TableLayout::ColumnPerGrader);
         let why = self.reason.filter(|_| is_of_one).and_then(|at| trimmed_cell(row, at)).unwrap_or_default();
         let fields = self.further_fields(row);

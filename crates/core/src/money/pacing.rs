@@ -2,7 +2,7 @@
 
 use crate::quantity::Usd;
 
-/// How money and time stand to each other.
+/// Spent money in relation to the elapsed time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpendPace {
     /// How much of the month is over, on 0..=1; see [`super::Month::elapsed_share`].

@@ -87,7 +87,7 @@ pub fn stratum_sample_rate(monitor: &Monitor, own: AgentOverride, stratum: Trace
     }
 }
 
-/// Where something stands on 0..1: the same for the same salt, anywhere for another.
+/// The position of an id on 0..1: equal for equal salts, independent for different ones.
 pub fn hash_position(salt: &str, id: &str) -> f64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(salt.len() as u64).to_le_bytes()).update(salt.as_bytes()).update(id.as_bytes());

@@ -38,7 +38,7 @@ pub(super) fn link_stored_outputs(units: &mut [PlanUnit]) -> Result<(), NoPlan> 
     let mut stored: HashMap<String, StoringUnits> = HashMap::new();
     let mut start = 0;
     while start < units.len() {
-        // Units of one case stand next to each other and share the case.
+        // Units of one case follow each other and share the case.
         let case: *const Case = units[start].cell.template();
         let of_case = units[start..].iter().take_while(|unit| std::ptr::eq(unit.cell.template(), case));
         let end = start + of_case.count();
@@ -132,7 +132,7 @@ pub(super) fn add_producers(
         return wanted;
     }
     let places = places_by_name(units.iter());
-    // Producers stand before the units that use their outputs.
+    // In the plan, producers come before the units that use their outputs.
     for group in groups.iter().rev() {
         if group.iter().any(|at| wanted.contains(at)) {
             wanted.extend(group);

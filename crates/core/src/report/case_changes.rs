@@ -1,4 +1,4 @@
-//! Cases of two runs side by side: the old and the new answer, and what graders said about each.
+//! Cases of two runs side by side: the old and the new answer, and the grades of each.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -240,7 +240,7 @@ impl CaseChange {
         }
     }
 
-    /// Whether graders said the same of every criterion.
+    /// Whether the grades of all criteria are equal.
     pub fn same_grades(&self) -> bool {
         self.criteria.iter().all(|criterion| criterion.before == criterion.after)
     }

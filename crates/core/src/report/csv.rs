@@ -35,7 +35,7 @@ pub(super) fn render_csv_report(run: &Run) -> String {
         for grade in &result.grades {
             write(&build_csv_row(run, &result, Some(grade)));
         }
-        // A case that nobody graded is still one.
+        // A case without grades has a row as well.
         if result.grades.is_empty() {
             write(&build_csv_row(run, &result, None));
         }

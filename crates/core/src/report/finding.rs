@@ -136,7 +136,7 @@ fn build_criterion_finding<'a>(
     Some(CriterionFinding { result, rule, severity, message, grades })
 }
 
-/// How far a criterion falls short, by the mean of all who said; `None` when nothing is missing.
+/// How far a criterion falls short, by the mean of all graders; `None` when nothing is missing.
 fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<CriterionSeverity> {
     let grades = result.grades.iter().filter(|grade| grade.criterion == rule);
     let worths: Vec<f64> = grades.filter_map(|grade| run.answer_worth(result, grade)).collect();
@@ -145,7 +145,7 @@ fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<Crit
     (met < 1.0).then_some(if met < mark { CriterionSeverity::Below } else { CriterionSeverity::Short })
 }
 
-/// Why a case failed by which no criterion stands out, such as one that is a tree.
+/// The reason why a case failed if no single criterion explains it, such as for a tree.
 fn describe_low_score(run: &Run, result: &CaseResult) -> String {
     let number = |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"));
     let (score, mark) = (number(result.verdict.score), number(run.pass_mark(&result.rubric)));
@@ -195,7 +195,7 @@ fn as_file(text: &str) -> Option<String> {
     (is_ending && !stem.is_empty() && !path.chars().any(char::is_control)).then(|| path.to_owned())
 }
 
-/// Sixteen bytes that stand for these texts.
+/// Sixteen bytes of a hash over these texts.
 pub(super) fn hash_texts_hex(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

@@ -141,7 +141,7 @@ pub fn render_compared(format: ReportFormat, run: &Run, context: ReportContext<'
     }
 }
 
-/// The run as the contract has it, with what its results come to.
+/// The run in the form of the data contract, with the summary of its results.
 fn with_summary(run: &Run, compared: Option<&Comparison>) -> String {
     #[derive(serde::Serialize)]
     struct Summarised<'a> {

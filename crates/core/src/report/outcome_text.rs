@@ -1,4 +1,4 @@
-//! What every format tells about a case, in words: its figures, and who said what and why.
+//! Texts about a case that all formats share: its figures, and each grader's answer with its reason.
 
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ pub(super) fn run_duration_seconds(run: &Run) -> Option<f64> {
     run.ended.map(|time| (time.micros() - run.started.micros()).max(0) as f64 / 1e6)
 }
 
-/// What one grader said, about all the criteria of which it said the same.
+/// One answer of a grader, with all criteria to which the grader gave it.
 pub(super) struct GraderStatement<'a> {
     pub criteria: Vec<Cow<'a, str>>,
     pub grader: &'a str,
@@ -120,7 +120,7 @@ impl<'a> GraderStatement<'a> {
     }
 }
 
-/// Everything said about a case, in the order of its grades.
+/// Answers of all graders about a case, in the order of its grades.
 pub(super) fn collect_grader_statements<'a>(run: &Run, result: &'a CaseResult) -> Vec<GraderStatement<'a>> {
     let mut all: Vec<GraderStatement<'_>> = Vec::new();
     for it in result.grades.iter().map(|grade| GraderStatement::of(run, result, grade)) {
@@ -129,7 +129,7 @@ pub(super) fn collect_grader_statements<'a>(run: &Run, result: &'a CaseResult) -
                 == (&it.answer, it.reason, it.grader, it.evidence)
         };
         match all.iter_mut().find(same) {
-            // Whoever was not asked says the same to everything.
+            // Equal grades are shown once, such as those of a grader that was not asked.
             Some(other) => other.criteria.extend(it.criteria),
             None => all.push(it),
         }
@@ -137,7 +137,7 @@ pub(super) fn collect_grader_statements<'a>(run: &Run, result: &'a CaseResult) -
     all
 }
 
-/// A quote, and where it stands.
+/// A quote and its position.
 pub(super) fn format_evidence_quote(evidence: &Evidence) -> String {
     match &evidence.found {
         Some(it) => format!("“{}” ({}, {}–{})", evidence.quote, it.part, it.start, it.end),

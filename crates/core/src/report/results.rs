@@ -1,4 +1,4 @@
-//! What people said in an annotation task, as a picture.
+//! Results of an annotation task as a picture.
 
 use crate::chart::{Chart, MeasuredValue, Radar, RadarSeries};
 use crate::task_results::{QuestionKind, QuestionResult, TaskResults};

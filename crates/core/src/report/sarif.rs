@@ -85,7 +85,7 @@ impl SarifRules {
         }));
     }
 
-    /// Where the rule stands; nodes of trees and the verdict itself become one when they are needed.
+    /// The index of a rule; rules for nodes of trees and for the verdict itself are added when they are needed.
     fn index(&mut self, version: &str, id: &str) -> usize {
         let known = self.keys.iter().position(|key| key.0 == version && key.1 == id);
         known.unwrap_or_else(|| {

@@ -6,7 +6,7 @@ pub(super) struct ResultShape {
     pub(super) tool: &'static str,
     /// Where the list of results is, in a file that is one mapping.
     pub(super) list: &'static [&'static str],
-    /// A result is the tool's if it has all of these; `|` stands between names of which one is enough.
+    /// A result is the tool's if it has all of these fields; names with `|` between them are alternatives.
     pub(super) marks: &'static [&'static str],
     pub(super) id: &'static [&'static str],
     pub(super) task: &'static [&'static str],

@@ -43,7 +43,7 @@ fn keywords(text: &str) -> Option<Map<String, Value>> {
     Some(map)
 }
 
-/// Parts between commas that stand outside quotes and brackets.
+/// Splits at commas outside of quotes and brackets.
 pub(super) fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote, mut escaped) = (Vec::new(), 0, 0_i32, None, false);
     for (at, c) in text.char_indices() {

@@ -45,7 +45,7 @@ pub(super) fn read_aider_history(value: &Value) -> Trace {
                 echo = said.contains("SEARCH/REPLACE block") && said.contains("failed to match");
                 last = Some(kind);
             }
-            // Costs may stand on a line of their own, and a block that failed is shown again; both without the mark.
+            // A line may hold only the cost, and a failed block is printed again; both have no mark.
             None if echo || (last == Some(AiderLineMark::Tool) && line.starts_with("Cost: $")) => {
                 append_step_line(&mut steps, StepRole::Tool, line.trim_end(), true);
                 if line.starts_with("The SEARCH section must exactly match") {
@@ -137,7 +137,7 @@ fn build_aider_trace(mut steps: Vec<TraceStep>) -> Trace {
     trace
 }
 
-/// What stands between `<thinking-content-…>` or `<think>` tags, and the rest.
+/// Separates the text between `<thinking-content-…>` or `<think>` tags from the rest.
 fn thoughts(text: &str) -> (String, String) {
     let Some(start) = text.find("<think") else { return (String::new(), text.to_owned()) };
     let Some(open) = text[start..].find('>').map(|at| start + at + 1) else {

@@ -31,7 +31,7 @@ pub(super) fn read_claude_code_log(value: &Value) -> Trace {
 #[derive(Default)]
 struct ClaudeCodeReader {
     trace: Trace,
-    /// Lines that were resumed stand in the log twice.
+    /// The log has lines of resumed sessions twice.
     seen: HashSet<String>,
     /// One message is spread over several lines; its step, by its id.
     places: HashMap<String, usize>,

@@ -78,7 +78,7 @@ pub(super) fn read_langchain_message(value: &Value) -> Vec<TraceStep> {
                     _ => add_block(block, &mut step),
                 }
             }
-            // The same calls stand in `tool_calls` again.
+            // `tool_calls` repeats these calls.
             called = std::mem::take(&mut step.tool_calls);
         }
         other => step.text = join_content_text(other, "\n"),

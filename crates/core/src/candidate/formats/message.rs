@@ -54,7 +54,7 @@ pub(super) fn is_plain(value: &Value) -> bool {
     value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_message))
 }
 
-/// The tool calls of plain messages, where they stand: name, arguments as written, and the entry itself.
+/// The tool calls of plain messages, each with its name, the arguments as written, and the whole entry.
 pub(crate) fn plain_calls(value: &Value) -> Option<impl Iterator<Item = (&str, &Value, &Value)>> {
     let messages = value.as_array().filter(|_| is_plain(value))?;
     let calls = messages.iter().filter_map(|message| message.get("tool_calls")?.as_array()).flatten();

@@ -197,7 +197,7 @@ pub fn read_trace_value(
 
 /// The format whose marks a value carries; JSON inside a text counts as what it is.
 pub(crate) fn recognise(value: &Value) -> Option<TraceFormat> {
-    // Most texts are words, which is told by their first letter.
+    // Most texts are words, and their first letter already shows that they are not JSON.
     let may_be_json = |text: &str| text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
     if let Value::String(text) = value
         && may_be_json(text)

@@ -60,7 +60,7 @@ pub(super) fn read_otel_trace(value: &Value) -> Trace {
             replay.model_call(input, output);
             add_span_usage(&mut trace, span);
         } else if span.is_model_call() {
-            // Instrumentations leave the messages out unless they are told to record them.
+            // Instrumentations leave the messages out unless they are configured to record them.
             add_span_usage(&mut trace, span);
         }
     }
@@ -374,7 +374,7 @@ impl OtelSpan {
         }
     }
 
-    /// Whether it stands around model calls: the span of an agent, a chain or a workflow.
+    /// Whether it encloses model calls: the span of an agent, a chain or a workflow.
     fn encloses(&self) -> bool {
         let says = |text: &&str| self.is("gen_ai.operation.name", text);
         let is_other =
@@ -382,7 +382,7 @@ impl OtelSpan {
         ["invoke_agent", "create_agent", "invoke_workflow"].iter().any(says) || (is_other && !self.is_tool())
     }
 
-    /// What a model saw and said.
+    /// Input and output messages of a model call.
     fn messages(&self) -> Option<SpanMessages> {
         if self.encloses() { None } else { self.read_messages() }
     }

@@ -11,13 +11,13 @@ use crate::quantity::Time;
 #[derive(Default)]
 pub(super) struct Replay {
     pub(super) steps: Vec<TraceStep>,
-    /// What the last model call had seen and said.
+    /// Input and output messages of the last model call.
     seen: Vec<TraceStep>,
     /// Calls that a result names; a trace of 50,000 spans must not be searched for each of them.
     answered: HashSet<Option<String>>,
-    /// Where the first call with an id stands: its step, and its place there.
+    /// The step of the first call with an id, and its index in that step.
     by_id: HashMap<String, (usize, usize)>,
-    /// Where calls of a name stand that may not have been answered yet.
+    /// Positions of calls of a tool that may have no result yet.
     by_name: HashMap<String, VecDeque<(usize, usize)>>,
     /// The steps of calls that are known only because their tools ran.
     unannounced: HashMap<ToolRunKey, VecDeque<usize>>,
@@ -58,7 +58,7 @@ impl Replay {
     pub(super) fn model_call(&mut self, input: Vec<TraceStep>, output: Vec<TraceStep>) {
         // By position: two equal turns of a user are two turns.
         let mut known = input.iter().zip(&self.seen).take_while(|(a, b)| is_same(a, b)).count();
-        // Tools that ran before the first recorded model call work on its question, which stands before them.
+        // Tools that ran before the first recorded model call work on its question, so the question comes first.
         if self.seen.is_empty() && !self.unannounced.is_empty() {
             known = input.iter().position(|step| self.repeats_run(step)).unwrap_or(input.len());
             self.put_first(&input[..known]);

@@ -50,7 +50,7 @@ pub(super) fn read_swe_agent_trajectory(value: &Value) -> Trace {
         value["history"].as_array().into_iter().flatten().filter(|item| item["is_demo"] != true).collect();
     match value["trajectory"].as_array() {
         Some(steps) => {
-            // The same run stands in `history` again; only what came before the agent is taken from there.
+            // `history` repeats the run; only the messages before the agent's first one are taken from it.
             let head = history.iter().take_while(|history| history["role"] != "assistant");
             trace.steps.extend(head.map(|head| read_history_message(head)));
             steps.iter().for_each(|step| add_trajectory_step(step, &mut trace.steps));

@@ -108,7 +108,7 @@ fn read_by_judge(trace: &Trace) -> String {
     render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS)
 }
 
-/// What others said to an agent is not its own, so it holds no evidence.
+/// Messages to an agent are not its own, so they hold no evidence.
 fn is_agent_step(step: &TraceStep) -> bool {
     !matches!(step.role, StepRole::User | StepRole::System)
 }
@@ -250,7 +250,7 @@ fn render_trace_step(at: usize, step: &TraceStep, quotes: &mut Quotes<'_>, most:
         out += &render_file_change(&quotes.one_of(&part("file"), &file.path, 400), file);
     }
     if let Some(screenshot) = &step.screenshot {
-        // Named, not loaded: the page asks nobody for anything.
+        // The page names the file and does not load it: it makes no requests.
         let _ = write!(
             out,
             "<div class=\"changed\">picture {}</div>",

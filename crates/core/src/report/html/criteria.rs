@@ -34,7 +34,7 @@ struct CriterionSum {
     place: usize,
     n_asked: usize,
     n_scored: f64,
-    /// Trials of one case stand together.
+    /// Trials of one case follow each other.
     last: Option<String>,
 }
 

@@ -107,7 +107,7 @@ fn build_page_json(run: &Run) -> Json {
     })
 }
 
-/// As a terminal counts them: those that stand for themselves, and how often they were tried.
+/// The number of cases as the terminal counts them, and the number of trials.
 fn n_cases(run: &Run) -> String {
     let cases: BTreeSet<String> = run.results.iter().map(|result| result.base().to_owned()).collect();
     let (n, n_results) = (cases.len(), run.results.len());

@@ -1,4 +1,4 @@
-//! Texts of strangers as HTML, with quotes marked where they stand.
+//! Untrusted texts as HTML, with their quotes marked.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::grade::{Evidence, Grade};
 /// A case shows no more quotes than this, and says how many there are.
 pub(super) const MOST_QUOTES: usize = 200;
 
-/// How much of a text is shown around a quote that stands beyond the part that is shown.
+/// Bytes of a text that are shown around a quote beyond the part that is shown.
 const AROUND: usize = 200;
 
 /// How much of one quote is shown there.
@@ -122,7 +122,7 @@ impl<'a> Quotes<'a> {
         self.parts().any(|text| text == part)
     }
 
-    /// Whether anything is quoted from what stands below a part.
+    /// Whether there is a quote from any text below a part.
     pub fn any_under(&self, part: &str) -> bool {
         self.parts().any(|text| text.strip_prefix(part).is_some_and(|rest| rest.starts_with('.')))
     }
@@ -165,12 +165,12 @@ impl<'a> Quotes<'a> {
         })
     }
 
-    /// Where the quotes stand that say that they stand in this text, and can.
+    /// Ranges of the quotes from this part that fit the text.
     fn places(&self, part: &str, text: &str) -> Vec<QuoteRange> {
         let place = |(index, quote): (usize, &NumberedQuote<'_>)| {
             let found = quote.evidence.found.as_ref().filter(|location| location.part == part)?;
             let (start, end) = (usize::try_from(found.start).ok()?, usize::try_from(found.end).ok()?);
-            // Whoever wrote the run may have had another text before them.
+            // The program that wrote the run may have seen another text.
             text.get(start..end).filter(|text| !text.is_empty())?;
             Some(QuoteRange { start, end, index })
         };
