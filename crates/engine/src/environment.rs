@@ -82,7 +82,7 @@ pub(crate) fn program_folders() -> Vec<PathBuf> {
     variable("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
-/// Where replies are kept unless something else is said: the user's cache folder.
+/// The folder of the reply cache by default: the user's cache folder.
 pub fn cache_folder() -> Option<PathBuf> {
     let own = variable("JURIST_CACHE").map(PathBuf::from);
     let shared = || variable("XDG_CACHE_HOME").map(|variable| PathBuf::from(variable).join("jurist"));

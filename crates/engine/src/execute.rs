@@ -265,7 +265,7 @@ struct FilledJob {
 
 impl<'a> JobQueue<'a> {
     fn new(jobs: Vec<GradingJob>, outputs: &'a StoredOutputs) -> Self {
-        // Nobody waits for a unit that is not run.
+        // No unit waits for the output of a unit that is not run.
         let stores = |job: &&GradingJob| job.unit.cell.template().store_output_as.is_some();
         let producers: HashSet<String> =
             jobs.iter().filter(stores).map(|job| job.unit.name.clone()).collect();

@@ -68,7 +68,7 @@ pub struct ProvidedData {
     pub replacement: Option<String>,
 }
 
-/// What `-` stands for.
+/// The path of standard input, which the command line names `-`.
 const STDIN: &str = "<stdin>";
 
 /// Reads a suite with everything it refers to; paths in what comes back are relative to the current folder.

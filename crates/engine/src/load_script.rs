@@ -149,7 +149,7 @@ fn run(mut command: Command, request: &str, folder: &Path) -> Result<Json, Strin
         .map_err(|error| format!("it answered no JSON: {error}"))
 }
 
-/// The end of what a script complained about, where the reason stands.
+/// The end of a script's error output, which has the reason.
 fn read_end(path: &Path) -> String {
     const KEPT: u64 = 600;
     let read = || -> std::io::Result<String> {

@@ -128,7 +128,7 @@ impl RecordFile {
         Ok(Self { name, n_records: 0, form })
     }
 
-    /// The next record; an error means that nothing more can be read.
+    /// The next record; after an error, the file cannot be read any further.
     pub fn next_record(&mut self) -> Result<Option<RawRecord>, RecordsError> {
         let name = Arc::clone(&self.name);
         let unreadable = |error| RecordsError::Unreadable { name: self.name.to_string(), error };

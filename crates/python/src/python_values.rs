@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 200;
 const CONVERSIONS: [&str; 8] =
     ["model_dump", "tolist", "to_list", "to_pylist", "to_dict", "item", "isoformat", "_asdict"];
 
-/// A value as JSON; `place` says in messages where it stands.
+/// A value as JSON; `place` is its position in messages.
 pub(crate) fn to_json_value(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Value> {
     convert_value(value, place, 0)
 }

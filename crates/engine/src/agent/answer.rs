@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{AgentOutput, AgentRunError};
 
-/// Where the answer itself stands.
+/// Fields that hold the answer itself.
 const OUTPUT: [&str; 3] = ["output", "text", "response"];
 
 /// Keys that say something here.

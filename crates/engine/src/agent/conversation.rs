@@ -1,4 +1,4 @@
-//! A model that works on a task, with the tools of a server if it has one, until it has nothing more to call.
+//! A model that works on a task, with the tools of a server if it has one, until it makes no more calls.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -123,7 +123,7 @@ pub(super) async fn talk(
         calls if !calls.is_empty() && mcp.is_none() => write_calls(calls),
         _ => step.text.clone(),
     });
-    // Without tools there is nothing to see but what it said, unless somebody asks why it stopped.
+    // Without tools, the trace shows only the answer, unless a caller needs the reason why the model stopped.
     let is_seen = mcp.is_some() || 1 < n_turns;
     let trace = (is_seen || !request.tools.is_empty() || asks_why_it_stopped(case)).then_some(trace);
     Ok(AgentOutput { response, trace, spend, measurements, guardrails, ..AgentOutput::default() })
@@ -171,7 +171,7 @@ fn step_of_message(message: &Message) -> TraceStep {
     TraceStep::new(who, message.parts.join("\n"))
 }
 
-/// What stands before the conversation, and what is said up to each answer that the case leaves open.
+/// The messages before the conversation, and those up to each answer that the case leaves open.
 struct PlannedConversation {
     system: Option<String>,
     turns: VecDeque<Vec<Message>>,

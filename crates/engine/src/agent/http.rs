@@ -425,9 +425,9 @@ fn fill_body_template(body: &Json, values: RequestValues<'_>) -> Result<Json, Ag
     Ok(match body {
         Json::String(text) => {
             let text = with_environment(text)?;
-            // A variable that is not text stays what it is, if nothing stands beside it.
+            // A variable that is not text keeps its type if it is the whole text.
             match lone_placeholder(&text).and_then(|name| Some((name, values.find(name)?))) {
-                // A conversation is the list of its messages where it stands alone.
+                // A conversation that is the whole text is the list of its messages.
                 Some(("prompt", value)) => read_messages(values.prompt).unwrap_or(value),
                 Some((_, value)) => value,
                 None => Json::String(values.fill(&text)),

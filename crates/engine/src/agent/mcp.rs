@@ -153,7 +153,7 @@ impl Mcp {
     }
 }
 
-/// The tools of a server, page by page. One that never comes to an end is refused.
+/// The tools of a server, page by page. A list without an end is refused.
 async fn list_tools(service: &RunningService<RoleClient, ()>) -> Result<Vec<Tool>, String> {
     let (mut tools, mut n_bytes, mut cursor) = (Vec::new(), 0, None);
     for _ in 0..MAX_TOOL_PAGES {

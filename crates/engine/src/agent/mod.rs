@@ -70,7 +70,7 @@ pub struct AgentOutput {
     pub spend: Spend,
     /// What it took when it was carried out, also where replies come from the cache or a cassette.
     pub measurements: Measurements,
-    /// What the guardrails of its provider said, if it has some.
+    /// The report of the provider's guardrails, if it has some.
     pub guardrails: Option<GuardrailReport>,
     /// Documents that it found itself.
     pub context: Vec<String>,
@@ -306,7 +306,7 @@ impl Agents {
             .collect()
     }
 
-    /// What should be said once about all answers together.
+    /// Warnings about all answers together.
     pub fn warnings(&self) -> Vec<String> {
         let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         warnings.iter().map(|(warning, target)| warning.describe(target)).collect()

@@ -44,7 +44,7 @@ impl Folder {
                 let archive = folder.temporary.path().join("files.tar");
                 let name = archive.to_string_lossy();
                 git(from, ["archive", "--format=tar", "-o", &name, "--end-of-options", commit]).await?;
-                // Names from that folder: to GNU tar, what stands before a colon is another machine.
+                // Paths are relative: GNU tar takes the text before a colon as the name of a machine.
                 let mut tar = Command::new("tar");
                 let tar = tar.args(["-xf", "files.tar", "-C", "workspace"]).kill_on_drop(true);
                 tar.current_dir(folder.temporary.path());

@@ -39,7 +39,7 @@ pub fn client(network: &NetworkOptions) -> Result<reqwest::Client, NoClient> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("jurist/", env!("CARGO_PKG_VERSION")))
-        // A redirect could carry the key to somebody else.
+        // A redirect could carry the key to another server.
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(10))
         .pool_max_idle_per_host(1024);
@@ -96,7 +96,7 @@ pub struct HttpModel {
     forms: Arc<ModelForms>,
 }
 
-/// What a server said, before anything is made of it.
+/// A server's response before it is interpreted.
 #[derive(Debug)]
 pub struct RawResponse {
     pub status: u16,
@@ -330,13 +330,13 @@ impl Endpoint {
         self.headers.iter().any(|header| header.0.eq_ignore_ascii_case("authorization"))
     }
 
-    /// A text in which neither the key nor a header's value stands.
+    /// The text without the key and the values of headers.
     pub fn strip(&self, text: &str) -> String {
         let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
         secrets.fold(text.to_owned(), |text, vendor_secret| vendor_secret.strip(&text))
     }
 
-    /// Where it is, without a password that may stand in the address.
+    /// The address without a password.
     pub fn address(&self) -> String {
         match (self.base_url.split_once("://"), self.base_url.rsplit_once('@')) {
             (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
@@ -399,7 +399,7 @@ pub async fn send_to_endpoint(
     Ok(RawResponse { status, retry_after, text })
 }
 
-/// The error and what lies behind it, which is where the reason stands.
+/// The error with its causes; the last one has the reason.
 fn causes(error: &dyn std::error::Error, url: &str) -> String {
     let mut text = format!("cannot reach {url}");
     let mut cause = error.source();

@@ -172,7 +172,7 @@ pub struct ModelReply {
     /// Mean natural logarithm of the tokens' probabilities, if it was asked for and returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_log_probability: Option<f64>,
-    /// What the content filters of the provider said, if it has some.
+    /// The report of the provider's content filters, if it has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guardrails: Option<GuardrailReport>,
     /// Requests that were sent before this one in forms that the server refused.
@@ -306,7 +306,7 @@ impl VendorSecret {
 
     /// The text with this key replaced.
     pub fn strip(&self, text: &str) -> String {
-        // A header such as `1` is no secret, and stands everywhere.
+        // A header such as `1` is no secret, and occurs everywhere.
         if self.0.len() < 6 { text.to_owned() } else { text.replace(&self.0, "[key]") }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn build_chat_request(
     body
 }
 
-/// One message of ours may be several here: each result of a tool stands alone.
+/// One of our messages may become several: each result of a tool is a message of its own.
 fn build_chat_messages(it: &super::Message) -> Vec<Json> {
     let result = |tool_result: &jurist_core::candidate::ToolResult| json!({ "role": "tool", "tool_call_id": tool_result.call, "content": tool_result.text });
     let mut all: Vec<Json> = it.results.iter().map(result).collect();

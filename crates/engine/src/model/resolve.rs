@@ -110,7 +110,7 @@ impl Resolver {
         Ok(resolver)
     }
 
-    /// Lets a name stand for a model of this process, whatever vendors there are.
+    /// Makes a model of this process available under a name, which takes precedence over vendors.
     #[must_use]
     pub fn with_model(mut self, name: &str, model: Arc<dyn LanguageModel>) -> Self {
         self.provided.insert(name.to_owned(), model);
@@ -257,7 +257,7 @@ impl Resolver {
         Ok(ModelEndpoint { model, vendor, name: full, price, address, http: Some(http) })
     }
 
-    /// The name of a model whose vendor stands before a colon, as promptfoo writes it; other names as they are.
+    /// Rewrites a name with a vendor before a colon, as promptfoo has it; other names stay as they are.
     pub(crate) fn canonical_name(&self, name: String) -> String {
         let Some((vendor, _)) = name.split_once(':').filter(|(vendor, _)| !vendor.contains('/')) else {
             return name;

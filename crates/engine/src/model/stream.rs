@@ -101,7 +101,7 @@ fn responses(events: &[Json]) -> Option<Json> {
         )
     };
     let last = events.iter().find(is_last).map(|at| at["response"].clone());
-    // Trouble stands in the event itself.
+    // The event itself holds the error.
     let told = || events.iter().find(|event| event["type"] == "error").map(|at| json!({ "error": at }));
     last.or_else(told)
 }
@@ -121,7 +121,7 @@ fn assemble_anthropic_stream(events: &[Json]) -> Option<Json> {
             }
             Some("message_delta") => {
                 body["stop_reason"] = event["delta"]["stop_reason"].clone();
-                // Counts of the end stand for those of the beginning.
+                // Counts at the end replace those at the beginning.
                 for (name, count) in event["usage"].as_object().into_iter().flatten() {
                     body["usage"][name] = count.clone();
                 }

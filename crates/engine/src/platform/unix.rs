@@ -28,7 +28,7 @@ pub(crate) fn wrap_server_command(command: Command) -> Command {
     command
 }
 
-/// The file that a program's name stands for.
+/// The file of a program.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let mut folders = program_folders();
     if folders.is_empty() {

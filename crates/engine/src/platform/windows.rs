@@ -92,7 +92,7 @@ fn find_interpreter(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The file that a program's name stands for.
+/// The file of a program.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let folders = program_folders();
     match name {

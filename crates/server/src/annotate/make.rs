@@ -418,7 +418,7 @@ pub async fn set_excluded_annotators(
 /// Days that a link to a task works.
 pub const LINK_DAYS: usize = 90;
 
-/// Creates what stands after `/join#` in a link by which any number of annotators can join: a secret and the task's name.
+/// Creates the part after `/join#` of a link by which any number of annotators can join: a secret and the task's name.
 pub async fn task_link(
     store: &Store,
     project: ProjectId,

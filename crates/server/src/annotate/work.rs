@@ -10,7 +10,7 @@ use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError, TaskId
 
 use super::{TaskDefinition, parse_task_settings};
 
-/// An assignment with what is asked about its item.
+/// An assignment with its item and questions.
 #[derive(Debug)]
 pub struct AssignmentContext {
     pub task: Task,

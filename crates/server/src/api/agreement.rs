@@ -347,7 +347,7 @@ struct JudgeRating {
     reason: String,
 }
 
-/// What judges said, by scheme and criterion.
+/// Answers of judges, by scheme and criterion.
 type JudgeAnswersByCriterion = BTreeMap<(String, String), Vec<JudgeRating>>;
 
 async fn load_judge_answers(

@@ -261,7 +261,7 @@ async fn list_disputes(
         };
     let mut items: Vec<Dispute> =
         group_ratings_by_question(&answers, &hidden).into_iter().filter_map(differ).collect();
-    // What is decided is done; of the rest, the worst first, and what more people said before what few did.
+    // Decided disputes come last; of the others, the largest come first, then those with most answers.
     items.sort_by(|a, b| {
         let open = a.decided.is_some().cmp(&b.decided.is_some());
         open.then(b.disagreement.total_cmp(&a.disagreement)).then(b.ratings.len().cmp(&a.ratings.len()))

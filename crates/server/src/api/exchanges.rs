@@ -1,4 +1,4 @@
-//! What judges were asked, word for word, and what they said.
+//! Prompts and replies of judges, word for word.
 
 use axum::extract::State;
 use jurist_core::run::RunId;

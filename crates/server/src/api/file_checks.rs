@@ -287,7 +287,7 @@ impl Remark {
     }
 }
 
-/// A rubric that stands alone, and who judges.
+/// A rubric without a suite, and its judges.
 pub(super) struct SingleRubric {
     pub rubric: Arc<Rubric>,
     pub judge: Judge,

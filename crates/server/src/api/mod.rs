@@ -208,7 +208,7 @@ pub fn description() -> String {
     serde_json::to_string_pretty(&description).expect("a description is plain data") + "\n"
 }
 
-/// Whatever is not said by itself is a problem, and all problems are of one kind.
+/// Describes all errors as problems (RFC 9457), also those without a description of their own.
 fn with_problems(responses: &mut serde_json::Map<String, serde_json::Value>) {
     const KIND: &str = "application/problem+json";
     let problem = json!({ "$ref": "#/components/schemas/Problem" });
@@ -266,7 +266,7 @@ async fn compute_json_response<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map(Json).map_err(|_| ApiError::Broken)
 }
 
-/// Where a page begins, as the one before it said.
+/// Parses the cursor that the page before returned.
 fn parse_page_cursor(after: Option<&str>) -> Result<Option<Cursor>, ApiError> {
     Ok(after.map(str::parse).transpose()?)
 }

@@ -1,4 +1,4 @@
-//! What people said in a task: means with their intervals, and a radar by any field of the data.
+//! Results of a task: means with their intervals, and a radar by any field of the data.
 
 use axum::extract::State;
 use jurist_core::report::results_radar;

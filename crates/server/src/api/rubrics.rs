@@ -337,7 +337,7 @@ fn parse_rubric_version(app: &App, caller: &Principal, source: &str) -> Result<N
     })
 }
 
-/// The rubric, if it is what the caller thinks it is, and whether they said so.
+/// Loads the rubric if `If-Match` allows it; the flag says whether the request named a version.
 async fn load_unchanged_rubric(
     app: &App,
     caller: &Principal,

@@ -394,7 +394,7 @@ async fn get_run_report(
     Ok(response)
 }
 
-/// The page brings its own styles and script; it stands alone, without cookies and without the network.
+/// The page brings its own styles and script; it uses no cookies and no network.
 const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; \
                            script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \
                            frame-ancestors 'self'";

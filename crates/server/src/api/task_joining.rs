@@ -1,4 +1,4 @@
-//! How people come to a task: links, names, and ids of crowd platforms.
+//! Joining a task: links, names, and ids of crowd platforms.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, header};

@@ -337,7 +337,7 @@ async fn version_of(app: &App, project: ProjectId, named: &str) -> Result<Rubric
     Ok(app.store.rubric_version(project, &head.newest.ok_or_else(unknown)?).await?)
 }
 
-/// What judges of a run or a monitor said, and about what.
+/// Judge results of a run or a monitor, with the judged candidates.
 async fn load_judged_subjects(
     app: &App,
     project: ProjectId,

@@ -227,7 +227,7 @@ fn withhold(notice: &NotificationTask, alert: &Alert, now: Time) -> Option<JobEn
         NotificationEvent::Raised | NotificationEvent::Reminder if now < snoozed_until => {
             Some(JobEnd::Later(snoozed_until, "the alert is snoozed"))
         }
-        // No notification said that it was raised.
+        // There was no notification when it was raised.
         NotificationEvent::Resolved if alert.sent.is_none() => Some(JobEnd::Finished),
         _ => None,
     }
