@@ -129,9 +129,7 @@ fn compared_names_come_with_their_parts() {
         let compared = &found["comparisons"][0];
         assert_eq!(compared["only_before"], json!(["order [status] [row 2] [small]"]));
         assert_eq!(compared["changed"].as_array().unwrap().len(), 2, "{compared}");
-        let parts = |row: u32, trial: Option<u32>| {
-            json!({ "written": "order [status]", "row": row, "variant": ["small"], "trial": trial })
-        };
+        let parts = |row: u32, trial: Option<u32>| json!({ "written": "order [status]", "row": row, "variant": ["small"], "trial": trial });
         let expected = json!({
             "order [status] [row 1] [small] [trial 1 of 2]": parts(1, Some(1)),
             "order [status] [row 2] [small]": parts(2, None),
