@@ -153,7 +153,7 @@ pub struct CaseInFull {
 /// `difference`, `interval` and `p`; `regressions` and `changed` list cases; `cases` has old and new answers with a word
 /// diff, and the grades and reasons of both runs.
 #[derive(Serialize, JsonSchema)]
-pub struct ComparedRuns {
+pub struct DescribedComparison {
     #[serde(flatten)]
     #[schemars(with = "Map<String, Json>")]
     pub compared: RunsSideBySide,

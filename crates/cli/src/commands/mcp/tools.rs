@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use super::McpServerArgs;
 use super::limits::{PaidResult, ServerLimits};
 use super::results::{
-    CaseInFull, CaseLine, ComparedRuns, DraftedRubric, ExplainedPlan, ListedRun, ListedRuns,
+    CaseInFull, CaseLine, DescribedComparison, DraftedRubric, ExplainedPlan, ListedRun, ListedRuns,
     MeasuredAgreement, PresetLine, RunWithCases, SuiteRun,
 };
 use crate::commands::agree::{AgreeArgs, write_agreement};
@@ -95,7 +95,7 @@ served_tools! {
         "Read a stored run: summary, and its cases with verdict, score, place in the file and reasons."
     "read_case" ("Read a case of a run", true, ReadCaseArgs, read_case_tool, CaseInFull)
         "Read one case of a stored run in full: what was graded (input and answer), every grade with its reason and quoted evidence, the verdict, and if asked for the prompts and replies of the judges."
-    "compare_runs" ("Compare two runs", true, CompareRunsArgs, compare_runs_tool, ComparedRuns)
+    "compare_runs" ("Compare two runs", true, CompareRunsArgs, compare_runs_tool, DescribedComparison)
         "Compare two runs case by case: differences of score and pass rate with confidence intervals, regressions, and old and new answers with reasons. The sentence says what the data supports."
     "measure_agreement" ("Measure agreement", true, MeasureAgreementArgs, measure_agreement_tool, MeasuredAgreement)
         "Measure agreement between graders per criterion (Krippendorff's alpha, kappa, AC, ICC with confidence intervals) from files or stored grades. With `judge`, measure how far judges agree with people instead."
@@ -481,7 +481,10 @@ struct CompareRunsArgs {
     case: Option<String>,
 }
 
-fn compare_runs_tool(context: &ToolContext<'_>, args: &CompareRunsArgs) -> anyhow::Result<ComparedRuns> {
+fn compare_runs_tool(
+    context: &ToolContext<'_>,
+    args: &CompareRunsArgs,
+) -> anyhow::Result<DescribedComparison> {
     let show = parse_change_filter(args.show.as_deref().unwrap_or("verdict"));
     let show = show.map_err(|wanted| anyhow::anyhow!("`show` is {wanted}"))?;
     let name = |name: &str| Ok::<_, anyhow::Error>(context.limits.locate_source(name)?.display().to_string());
@@ -495,7 +498,7 @@ fn compare_runs_tool(context: &ToolContext<'_>, args: &CompareRunsArgs) -> anyho
             "No case has a verdict in both runs with the same rubric, so scores are not compared.".to_owned()
         }
     };
-    Ok(ComparedRuns { compared, sentence })
+    Ok(DescribedComparison { compared, sentence })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
