@@ -65,8 +65,8 @@ test("models by prompts, and which cases are flaky, as the API says it", async (
   await expect(page).toHaveURL(/view=matrix/);
   const told = await ask(place, "GET", `/runs/${varied.id}/matrix`);
   expect([told.rows_by, told.columns_by]).toEqual(["model", "prompt"]);
-  const table = page.getByRole("table", { name: "model by prompt" });
-  await expect(table.getByRole("columnheader")).toHaveText(["model", ...told.columns]);
+  const table = page.getByRole("table", { name: "Model by prompt" });
+  await expect(table.getByRole("columnheader")).toHaveText(["Model", ...told.columns]);
   for (const [at, name] of told.rows.entries()) {
     const cells = table.getByRole("row", { name: new RegExp(`^${name}`) }).getByRole("cell");
     for (const [column, it] of told.cells[at].entries()) {

@@ -3460,8 +3460,10 @@ export interface components {
             score?: number | null;
         };
         MatrixKey: {
-            /** @description Name of the field. */
+            /** @description Name of the field, as `rows` and `columns` take it. */
             key: string;
+            /** @description Name of the field in words, such as `order type` for `order_type`. */
+            label: string;
             /** @description Number of different values of the field in this run. */
             n_values: number;
         };

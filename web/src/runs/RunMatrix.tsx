@@ -4,6 +4,7 @@ import type { CSSProperties } from "react";
 import { useProject } from "../api/session";
 import { percent, percentRange, range3, score3 } from "../chart/figures";
 import { Select } from "../ui/Field";
+import { capitalize } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
@@ -11,6 +12,10 @@ import { Term } from "../ui/Term";
 import type { CaseOutcome } from "./CaseStrip";
 import { type Cell, type Matrix, matrixQuery, resultQuery } from "./queries";
 import styles from "./RunPage.module.css";
+
+/** The name of a factor in words; empty without a factor. */
+const labelOf = (matrix: Matrix, key: string | null | undefined): string =>
+  matrix.keys.find((it) => it.key === key)?.label ?? key ?? "";
 
 /** Models by prompts, or any other two factors of the cases. */
 export function RunMatrix({ run, outcomes }: { run: string; outcomes: CaseOutcome[] }) {
@@ -47,7 +52,10 @@ export function RunMatrix({ run, outcomes }: { run: string; outcomes: CaseOutcom
 function MatrixAxes({ matrix }: { matrix: Matrix }) {
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   if (matrix.keys.length < 2) return null;
-  const options = matrix.keys.map((it) => ({ value: it.key, label: `${it.key} (${it.n_values})` }));
+  const options = matrix.keys.map((it) => ({
+    value: it.key,
+    label: `${capitalize(it.label)} (${it.n_values})`,
+  }));
   const set = (axes: { rows?: string; columns?: string }) =>
     navigate({ search: (before) => ({ ...before, ...axes }), replace: true, resetScroll: false });
   return (
@@ -70,17 +78,19 @@ function MatrixAxes({ matrix }: { matrix: Matrix }) {
 
 type MatrixTableProps = { matrix: Matrix; run: string; outcomes: CaseOutcome[] };
 
-function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
+export function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
   const head = (of: string | undefined, by: string | null | undefined) =>
     by === "prompt" && of !== undefined && /^\d+$/.test(of) ? (
       <PromptHead run={run} prompt={of} outcomes={outcomes} />
     ) : (
-      <MatrixHead of={of} by={by} />
+      <MatrixHead of={of} by={labelOf(matrix, by)} />
     );
+  const rowsBy = labelOf(matrix, matrix.rows_by);
+  const columnsBy = labelOf(matrix, matrix.columns_by);
   const columns: Column<number>[] = [
     {
       name: "row",
-      head: matrix.rows_by ?? "",
+      head: capitalize(rowsBy),
       cell: (row) => head(matrix.rows[row], matrix.rows_by),
     },
     ...matrix.columns.map(
@@ -93,7 +103,7 @@ function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
   ];
   return (
     <Table
-      caption={[matrix.rows_by, matrix.columns_by].filter(Boolean).join(" by ")}
+      caption={capitalize([rowsBy, columnsBy].filter(Boolean).join(" by "))}
       columns={columns}
       rows={matrix.rows.map((_, at) => at)}
       keyOf={String}
@@ -132,7 +142,7 @@ function taskOf(result: unknown): string | undefined {
 }
 
 /** The value of a factor; a dash in words. */
-function MatrixHead({ of, by }: { of: string | undefined; by: string | null | undefined }) {
+function MatrixHead({ of, by }: { of: string | undefined; by: string }) {
   // A bare number, such as that of a prompt, says nothing without its factor.
   if (by && of !== undefined && /^\d+$/.test(of)) return `${by} ${of}`;
   if (of !== "–" || !by) return of;

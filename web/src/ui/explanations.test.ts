@@ -17,7 +17,7 @@ const PLAIN = new Set(
   `About|Action|Actor|Agent|Agreement|Alert|Candidate|Case|Change|Changed|Created|Created by|Criterion|Day|Decided|Details
 Dataset|E-mail address|Earlier version|Expires|Fields|Judge|Last answer|Last used|Monitor|Monitors|Name|Newest version|Permissions
 Projection|Question|Reason|Results|Role|Rubric|Run|Series|Started|Suite|Target|Task|Time|Trace|Used by monitors
-Wins against →|Commit|Compare|head|matrix.rows_by ?? ""|head(name, matrix.columns_by)
+Wins against →|Commit|Compare|head|capitalize(rowsBy)|head(name, matrix.columns_by)
 title|plural(comparison.n_cases, "case")`.split(/[|\n]/),
 );
 

@@ -164,8 +164,10 @@ struct RunMatrix {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct MatrixKey {
-    /// Name of the field.
+    /// Name of the field, as `rows` and `columns` take it.
     key: String,
+    /// Name of the field in words, such as `order type` for `order_type`.
+    label: String,
     /// Number of different values of the field in this run.
     n_values: usize,
 }
@@ -411,7 +413,7 @@ impl From<FactorTable> for RunMatrix {
             keys: it
                 .keys
                 .into_iter()
-                .map(|FactorKey { key, n_values }| MatrixKey { key, n_values })
+                .map(|FactorKey { key, n_values }| MatrixKey { label: key.replace('_', " "), key, n_values })
                 .collect(),
             rows_by: it.rows_by,
             columns_by: it.columns_by,

@@ -151,8 +151,7 @@ fn a_run_stands_in_rows_and_columns() {
         let cell = |at: usize| {
             let (model, prompt) = (["small", "large"][at % 2], at / 2 % 2 + 1);
             let score = if model == "large" { 0.9 } else { 0.4 };
-            let more =
-                json!({ "metadata": { "model": model, "prompt": prompt, "topic": format!("t{}", at % 3) } });
+            let more = json!({ "metadata": { "model": model, "prompt": prompt, "order_type": format!("t{}", at % 3) } });
             let scores = if at == 11 { None } else { Some((score, score)) };
             result(&format!("case {at}"), scores, &more)
         };
@@ -160,13 +159,16 @@ fn a_run_stands_in_rows_and_columns() {
         let found = place.get(&format!("/api/v1/runs/{run}/matrix")).await;
         assert_eq!((&found["rows_by"], &found["columns_by"]), (&json!("model"), &json!("prompt")));
         assert_eq!((&found["rows"], &found["columns"]), (&json!(["small", "large"]), &json!(["1", "2"])));
+        let names = |at: usize| (&found["keys"][at]["key"], &found["keys"][at]["label"]);
+        assert_eq!(names(0), (&json!("model"), &json!("model")));
+        assert_eq!(names(2), (&json!("order_type"), &json!("order type")));
         let large = &found["cells"][1];
         assert_eq!((&large[0]["n"], &large[0]["passed"]), (&json!(3), &json!(3)));
         // What broke is counted, and is no failure.
         assert_eq!((&large[1]["n"], &large[1]["decided"]), (&json!(3), &json!(2)));
         assert!((large[1]["score"].as_f64().unwrap() - 0.9).abs() < 1e-9, "{large}");
         assert_eq!(found["cells"][0][0]["pass_rate"], json!(0.0));
-        let other = place.get(&format!("/api/v1/runs/{run}/matrix?rows=topic&columns=model")).await;
+        let other = place.get(&format!("/api/v1/runs/{run}/matrix?rows=order_type&columns=model")).await;
         assert_eq!(
             (&other["rows"], &other["columns"]),
             (&json!(["t0", "t1", "t2"]), &json!(["small", "large"]))
