@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Chart, MeasuredValue, ReliabilityBin, ReliabilityChart};
+use jurist_core::report::format_on_scale;
 use jurist_core::stats::basics::Undefined;
 use jurist_core::stats::calibration::{
     Calibration, MappingMethod, Threshold, calibrate, calibrate_threshold, select_anchors,
@@ -14,7 +15,6 @@ use crate::grades::candidate_scores::{
 };
 use crate::grades::{AnalysisOutputArgs, HumanJudgeArgs, find_unmatched_labels, unmatched_labels_note};
 use crate::outcome::CommandOutcome;
-use crate::reporting::format_on_scale;
 
 /// Calibrate a judge's scores against human labels
 #[derive(Debug, clap::Args)]

@@ -6,6 +6,7 @@ use anyhow::Context;
 use jurist_core::chart::{Chart, Forest, ForestRow, MeasuredValue};
 use jurist_core::grade::read_stratum_sizes;
 use jurist_core::quantity::plural;
+use jurist_core::report::format_on_scale;
 use jurist_core::stats::basics::CoefficientResult;
 use jurist_core::stats::sampling::{
     EstimatedQuantity, EstimatorComparison, LabelledScores, SampleEstimate, SampledScore, Stratified,
@@ -23,7 +24,7 @@ use crate::grades::{
     AnalysisOutputArgs, HumanJudgeArgs, find_unmatched_labels, read_sampled_candidates, unmatched_labels_note,
 };
 use crate::outcome::CommandOutcome;
-use crate::reporting::{format_on_scale, printable_line};
+use crate::reporting::printable_line;
 
 /// Estimate a mean or pass rate from judge scores and labels
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,7 @@ use jurist_core::chart::{
 };
 use jurist_core::grade::{Outcome, ShortGrade, part_of};
 use jurist_core::quantity::plural;
-use jurist_core::report::{ANNOTATION_TASK, COLUMNS, ColumnKind, GradeRow, grade_rows};
+use jurist_core::report::{ANNOTATION_TASK, COLUMNS, ColumnKind, GradeRow, format_on_scale, grade_rows};
 use jurist_core::rubric::Value;
 use jurist_core::stats::by_name::{computable, compute_problem, compute_statistic};
 use jurist_core::stats::summaries::{
@@ -31,7 +31,7 @@ use crate::grades::sources::{
 };
 use crate::outcome::CommandOutcome;
 use crate::render;
-use crate::reporting::{format_on_scale, printable_line};
+use crate::reporting::printable_line;
 
 /// Summarise grades: means, intervals, distributions
 #[derive(Debug, clap::Args)]

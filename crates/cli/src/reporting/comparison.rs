@@ -5,11 +5,13 @@ use std::io::Write;
 
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
-use jurist_core::report::{FailedRunGate, declared_scales, regression_lines, variant_in_words};
+use jurist_core::report::{
+    FailedRunGate, declared_scales, format_on_scale, regression_lines, variant_in_words,
+};
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
 
-use super::{format_on_scale, last_line_reason, list_case_reasons, printable_line};
+use super::{last_line_reason, list_case_reasons, printable_line};
 
 /// The gate `--max-drop`, if the score dropped by more than `most` wherever in its interval the truth lies.
 pub fn find_excessive_drop(compared: &Comparison, most: f64) -> Option<FailedRunGate> {

@@ -15,9 +15,9 @@ use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
     ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
-    format_case_score, format_mean_score, format_run_cost, github_summary, is_cause, parse_run_rubrics,
-    reasons, render_compared, shared_score_scale, short_verdict_grounds, ungraded_reason, variant_in_words,
-    with_evidence, without_traceback,
+    format_case_score, format_mean_score, format_on_scale, format_run_cost, github_summary, is_cause,
+    parse_run_rubrics, reasons, render_compared, shared_score_scale, short_verdict_grounds, ungraded_reason,
+    variant_in_words, with_evidence, without_traceback,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::source::path_text;
@@ -395,11 +395,6 @@ struct MeanRow {
     estimate: Estimate,
     /// The mean on the criterion's own scale of whole numbers.
     native: Option<String>,
-}
-
-/// A score from 0 to 1 on another scale, such as `3.4/5`.
-pub fn format_on_scale(unit: f64, (low, high): (f64, f64)) -> String {
-    format!("{:.1}/{high}", low + unit * (high - low))
 }
 
 /// The mean of each criterion with its interval, where there are several cases.

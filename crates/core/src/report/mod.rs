@@ -45,7 +45,7 @@ pub use rows::{
 };
 pub use score_text::{
     Rubrics, declared_choices, declared_scales, declared_score_scale, format_case_score, format_mean_score,
-    format_native_score, parse_run_rubrics, shared_score_scale,
+    format_native_score, format_on_scale, parse_run_rubrics, shared_score_scale,
 };
 pub use undecided::ungraded_reason;
 use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};

@@ -44,23 +44,45 @@ pub fn format_case_score(result: &CaseResult, rubrics: &Rubrics) -> Option<Strin
 
 /// The mean of the scores of a run, on their own scale first if all share one: `3.5/5 (0.62)`.
 pub fn format_mean_score(run: &Run) -> Option<String> {
-    let scores: Vec<f64> = run.results.iter().filter_map(|result| result.verdict.score).collect();
-    if scores.is_empty() {
-        return None;
+    let MeanScore { mean, scale } = compute_mean_score(run)?;
+    Some(format_beside_own_scale(mean, scale))
+}
+
+/// A score from 0 to 1 on another scale, such as `3.4/5`.
+pub fn format_on_scale(unit: f64, (low, high): (f64, f64)) -> String {
+    format!("{:.1}/{high}", low + unit * (high - low))
+}
+
+/// A score from 0 to 1, on its own scale first if it has one: `3.5/5 (0.62)`.
+pub(super) fn format_beside_own_scale(unit: f64, scale: Option<(f64, f64)>) -> String {
+    match scale {
+        Some(scale) => format!("{} ({unit:.2})", format_on_scale(unit, scale)),
+        None => format!("{unit:.2}"),
     }
-    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-    Some(match shared_score_scale(run) {
-        Some((low, high)) => format!("{:.1}/{high} ({mean:.2})", low + mean * (high - low)),
-        None => format!("{mean:.2}"),
-    })
 }
 
 /// The ends of the scale that all scores of a run share.
 pub fn shared_score_scale(run: &Run) -> Option<(f64, f64)> {
+    compute_mean_score(run)?.scale
+}
+
+/// The mean of the scores of a run.
+struct MeanScore {
+    /// From 0 to 1.
+    mean: f64,
+    /// The ends of the scale that all scores share.
+    scale: Option<(f64, f64)>,
+}
+
+/// Reads the results once: each is unpacked for it.
+fn compute_mean_score(run: &Run) -> Option<MeanScore> {
     let rubrics = parse_run_rubrics(run);
-    let mut scored = run.results.iter().filter(|result| result.verdict.score.is_some());
-    let first = score_scale(&scored.next()?, &rubrics)?;
-    scored.all(|result| score_scale(&result, &rubrics) == Some(first)).then_some(first)
+    let scored = |result: CaseResult| Some((result.verdict.score?, score_scale(&result, &rubrics)));
+    let scores: Vec<(f64, Option<(f64, f64)>)> = run.results.iter().filter_map(scored).collect();
+    let (_, first) = *scores.first()?;
+    let is_shared = scores.iter().all(|(_, scale)| *scale == first);
+    let mean = scores.iter().map(|(score, _)| score).sum::<f64>() / scores.len() as f64;
+    Some(MeanScore { mean, scale: first.filter(|_| is_shared) })
 }
 
 fn score_scale(result: &CaseResult, rubrics: &Rubrics) -> Option<(f64, f64)> {
@@ -117,8 +139,12 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
 
 /// The ends of the scale of each criterion of whole numbers; of rubrics that differ about one, none.
 pub fn declared_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
+    collect_criterion_scales(&parse_run_rubrics(run))
+}
+
+pub(super) fn collect_criterion_scales(rubrics: &Rubrics) -> BTreeMap<String, (f64, f64)> {
     let mut scales: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
-    for rubric in parse_run_rubrics(run).values() {
+    for rubric in rubrics.values() {
         for question in rubric.questions() {
             let ends = criterion_scale_bounds(question.criterion);
             let known = scales.entry(question.id()).or_insert(ends);
