@@ -23,9 +23,11 @@ pub(super) struct Mean {
 /// whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CriterionName {
-    id: String,
+    pub id: String,
     /// What to call it; of what must not hold, its absence is what is scored.
     pub label: String,
+    /// It must not hold, so that its mean is not on the scale of its answers.
+    pub is_negative: bool,
 }
 
 /// What is counted of a criterion on the way.
@@ -98,7 +100,11 @@ pub(super) fn case_criterion_scores(
     }
     let mean =
         |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let name = |id: String| CriterionName { label: criterion_label(run, rubrics, result, &id), id };
+    let name = |id: String| CriterionName {
+        label: criterion_label(run, rubrics, result, &id),
+        is_negative: run.is_negative(result, &id),
+        id,
+    };
     asked.into_iter().map(|(id, worths)| (name(id), mean(worths))).collect()
 }
 

@@ -17,7 +17,8 @@ use serde_json::{Value as Json, json};
 use self::criteria::{Mean, find_rubric_question, worth};
 use self::text::{Quotes, clip_to_bytes};
 use super::score_text::{
-    Rubrics, criterion_scale_bounds, format_mean_score, format_native_score, parse_run_rubrics,
+    Rubrics, collect_criterion_scales, criterion_scale_bounds, format_beside_own_scale, format_mean_score,
+    format_native_score, parse_run_rubrics,
 };
 use super::{RunTally, case_notes, gates, join_grader_names, outcome_text, variant_in_words, with_evidence};
 use crate::chart::{
@@ -156,9 +157,12 @@ impl HtmlPageContext<'_> {
             let series = vec![RadarSeries { name: String::new(), values }];
             Chart::Radar(Radar { title: "Criteria".to_owned(), axes, series, mark }).svg(ChartMedium::Page)
         });
+        let scales = collect_criterion_scales(&self.rubrics);
         let rows = self.means.iter().take(200).map(|it| {
+            let scale = scales.get(&it.name.id).copied().filter(|_| !it.name.is_negative);
             json!({
-                "label": clip_to_bytes(&it.name.label, 120), "n": it.n, "mean": it.mean.map(|mean| format!("{mean:.2}")),
+                "label": clip_to_bytes(&it.name.label, 120), "n": it.n,
+                "mean": it.mean.map(|mean| format_beside_own_scale(mean, scale)),
                 "percent": it.mean.map(|mean| mean * 100.0),
                 "low": it.mean.zip(mark).is_some_and(|(mean, mark)| mean < mark),
             })

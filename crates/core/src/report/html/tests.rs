@@ -278,6 +278,23 @@ fn what_must_not_hold_counts_by_its_absence() {
 }
 
 #[test]
+fn means_of_criteria_are_on_their_own_scale_first() {
+    let likert = json!({ "likert": { "min": 1, "max": 5 } });
+    let asked = |name: &str, scale: &Json| json!({ "name": name, "description": "…", "scale": scale });
+    let mut rude = asked("rude", &likert);
+    rude["guard"] = json!(true);
+    let rubric = json!({ "criteria": [asked("tone", &likert), asked("met", &json!("binary")), rude] });
+    let grades = ["tone", "met", "rude"].map(|name| grade(name, 0.25, &json!([])));
+    let html = render_html_report(&run(rubric, vec![result(grades.into(), JudgeInput::default())]));
+    let mean = |label: &str| {
+        let row = html.split_once(&format!("<bdi>{label}</bdi></th>")).unwrap().1;
+        row.split_once("</span> ").unwrap().1.split_once("</td>").unwrap().0.to_owned()
+    };
+    // Of what must not hold, the mean is of its absence.
+    assert_eq!(["tone", "met", "not rude"].map(mean), ["2.0&#x2f;5 (0.25)", "0.25", "0.75"]);
+}
+
+#[test]
 fn a_text_and_a_tree_are_two_rows_and_trials_are_one_case() {
     let tree = json!({ "tree": { "ask": "Did it?", "yes": { "score": 1.0 }, "no": { "score": 0.0 } } });
     let mut first = result(Vec::new(), JudgeInput::default());
