@@ -8,7 +8,7 @@ mod criteria;
 mod path;
 mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
@@ -24,7 +24,7 @@ use super::{RunTally, case_notes, gates, join_grader_names, outcome_text, varian
 use crate::chart::{
     Chart, ChartMedium, Distribution, DistributionLayer, MeasuredValue, Radar, RadarSeries, Tone, palette,
 };
-use crate::grade::{Grade, Outcome, Spend, Time, Usd, Value, VerdictStatus};
+use crate::grade::{Grade, Outcome, RubricHash, Spend, Time, Usd, Value, VerdictStatus};
 use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, NotGraded, Run};
@@ -67,16 +67,23 @@ pub(super) fn render_html_report(run: &Run) -> String {
 struct HtmlPageContext<'a> {
     run: &'a Run,
     rubrics: Rubrics,
+    rubric_uses: Vec<RubricUse>,
     means: Vec<Mean>,
     /// Bytes of text for each case.
     room: usize,
 }
 
+/// A rubric of the run, and how many results it graded.
+struct RubricUse {
+    version: RubricHash,
+    n: usize,
+}
+
 fn build_page_json(run: &Run) -> Json {
-    let rubrics = parse_run_rubrics(run);
+    let (rubrics, rubric_uses) = (parse_run_rubrics(run), count_rubric_uses(run));
     let means = criteria::compute_criterion_means(run, &rubrics);
     let room = (ROOM / run.results.len().max(1)).clamp(*CASE_ROOM.start(), *CASE_ROOM.end());
-    let shared = HtmlPageContext { run, rubrics, means, room };
+    let shared = HtmlPageContext { run, rubrics, rubric_uses, means, room };
     // What needs a person comes first.
     let mut order: Vec<(u8, usize)> =
         run.results.iter().map(|result| urgency(result.verdict.status)).zip(0..).collect();
@@ -114,6 +121,23 @@ fn n_cases(run: &Run) -> String {
     let (n, n_results) = (cases.len(), run.results.len());
     let trials = if n < n_results { format!(", tried {n_results} times") } else { String::new() };
     plural(n, "case") + &trials
+}
+
+/// Rubrics in the order in which the results name them; those that no result names are last.
+fn count_rubric_uses(run: &Run) -> Vec<RubricUse> {
+    let mut uses: Vec<RubricUse> = Vec::new();
+    let mut places: BTreeMap<RubricHash, usize> = BTreeMap::new();
+    let named = run.results.iter().map(|result| result.rubric);
+    for version in named.filter(|version| run.rubrics.contains_key(version)) {
+        let place = *places.entry(version.clone()).or_insert_with(|| {
+            uses.push(RubricUse { version, n: 0 });
+            uses.len() - 1
+        });
+        uses[place].n += 1;
+    }
+    let unnamed = run.rubrics.keys().filter(|version| !places.contains_key(*version));
+    uses.extend(unnamed.map(|version| RubricUse { version: version.clone(), n: 0 }));
+    uses
 }
 
 fn urgency(status: VerdictStatus) -> u8 {
@@ -171,16 +195,15 @@ impl HtmlPageContext<'_> {
     }
 
     fn rubric_rows(&self) -> Vec<Json> {
-        let row = |(at, (version, _)): (usize, (&crate::grade::RubricHash, &Json))| {
+        let row = |(at, RubricUse { version, n }): (usize, &RubricUse)| {
             let rubric = self.rubrics.get(version);
             json!({
                 "number": at + 1, "version": version.as_str(),
                 "description": rubric.and_then(|rubric| rubric.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
-                "mark": self.run.shown_pass_mark(version),
-                "n": self.run.results.iter().filter(|result| result.rubric == *version).count(),
+                "mark": self.run.shown_pass_mark(version), "n": n,
             })
         };
-        self.run.rubrics.iter().enumerate().take(MAX_RUBRIC_ROWS).map(row).collect()
+        self.rubric_uses.iter().enumerate().take(MAX_RUBRIC_ROWS).map(row).collect()
     }
 
     fn case(&self, at: usize, open: bool) -> Json {
@@ -205,7 +228,7 @@ impl HtmlPageContext<'_> {
             "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": outcome_text::format_known_cost(result.spend),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache && result.spend.cost != Some(Usd::default()), "took": agent_took(result),
-            "rubric": self.run.rubrics.keys().take(MAX_RUBRIC_ROWS).position(|version| *version == result.rubric).map(|at| at + 1),
+            "rubric": self.rubric_uses.iter().take(MAX_RUBRIC_ROWS).position(|it| it.version == result.rubric).map(|at| at + 1),
             "version": result.rubric.as_str(),
             "path": path::draw(rubric, &verdict.path, result.material.row.as_ref()),
             "rows": self.rows(result, &quotes), "task": task, "parts": parts,

@@ -278,6 +278,26 @@ fn what_must_not_hold_counts_by_its_absence() {
 }
 
 #[test]
+fn rubrics_are_numbered_as_the_cases_name_them() {
+    let of = |name: &str| {
+        let mut result = result(Vec::new(), JudgeInput::default());
+        result.rubric = version(name);
+        result
+    };
+    let mut run = run(criteria(&["a"]), vec![of("r"), of("b"), of("r")]);
+    for name in ["a", "b"] {
+        run.rubrics.insert(version(name), criteria(&["a"]));
+    }
+    let uses: Vec<(String, usize)> =
+        count_rubric_uses(&run).into_iter().map(|it| (it.version.to_string(), it.n)).collect();
+    let expected = [("r", 2), ("b", 1), ("a", 0)].map(|(name, n)| (name.to_owned(), n));
+    assert_eq!(uses, expected);
+    let html = render_html_report(&run);
+    assert_eq!(html.matches("<span title=\"version r\">rubric 1</span>").count(), 2);
+    assert_eq!(html.matches("<span title=\"version b\">rubric 2</span>").count(), 1);
+}
+
+#[test]
 fn means_of_criteria_are_on_their_own_scale_first() {
     let likert = json!({ "likert": { "min": 1, "max": 5 } });
     let asked = |name: &str, scale: &Json| json!({ "name": name, "description": "…", "scale": scale });
