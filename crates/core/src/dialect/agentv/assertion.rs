@@ -366,6 +366,7 @@ impl<'a> AssertionReader<'a> {
         }
         fields.knows(&["id", "description", "reason"]);
         if self.is_promptfoo() {
+            promptfoo::refuse_agentv_keys(&fields, promptfoo::AGENTV_ASSERTION_KEYS);
             self.add_transform(&fields, &mut criterion);
         } else {
             fields.refuses(&["transform"]);

@@ -134,10 +134,10 @@ impl<'a> AgentvTestDefaults<'a> {
                     "timeoutMs",
                     "max_eval_time_ms",
                     "maxEvalTimeMs",
-                    "filter_range",
-                    "filterRange",
                     "showProgressBar",
                 ]);
+                // All tests are run; `--only` and `--filter` choose among them.
+                options.ignores(&["filter_range", "filterRange"]);
                 if rules == TestRules::Promptfoo {
                     options.ignores_others();
                 }
@@ -304,6 +304,7 @@ impl<'a> AgentvTestDefaults<'a> {
             self.scoring = fields.get(SCORING_FUNCTION).cloned();
             fields.ignores(&["description"]);
             fields.refuses(&["providers", "prompts"]);
+            promptfoo::refuse_agentv_keys(&fields, &["assertions", "evaluators"]);
         } else {
             fields.refuses(&["provider", "providers", "prompts"]);
         }

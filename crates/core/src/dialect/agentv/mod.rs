@@ -191,6 +191,7 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
         fields.takes_prefix("x-");
         fields.knows(&["assertionTemplates"]);
         fields.ignores(&["outputs"]);
+        promptfoo::refuse_agentv_keys(&fields, promptfoo::AGENTV_SUITE_KEYS);
     }
     report_ineffective_keys(&fields);
     fields.finish();
@@ -397,8 +398,9 @@ fn read_agentv_case(
     }
     let origin = cx.origin(fields.start());
     fields.knows(&["vars"]);
-    if rules == TestRules::Agentv {
-        fields.refuses(&[SCORING_FUNCTION]);
+    match rules {
+        TestRules::Agentv => fields.refuses(&[SCORING_FUNCTION]),
+        TestRules::Promptfoo => promptfoo::refuse_agentv_keys(&fields, promptfoo::AGENTV_TEST_KEYS),
     }
     report_ineffective_keys(&fields);
     fields.finish();

@@ -13,6 +13,7 @@ pub(super) use test_files::{read_test_nodes, read_variable_values, read_variable
 
 use super::agentv::{self, TestRules};
 use super::context::Context;
+use super::fields::MappingReader;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::redact::is_secret_variable;
 use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
@@ -71,6 +72,58 @@ const AGENTV_KEYS: [&str; 18] = [
     "governance",
     "experiment",
 ];
+
+/// Keys at the top of a file of AgentV that say what is run and graded.
+pub(super) const AGENTV_SUITE_KEYS: &[&str] = &[
+    "default_test",
+    "evaluate_options",
+    "assert",
+    "assertions",
+    "evaluators",
+    "eval_cases",
+    "evalcases",
+    "execution",
+    "workspace",
+    "environment",
+    "input",
+    "input_files",
+    "target",
+    "threshold",
+    "defaults",
+];
+
+/// The same of its tests.
+pub(super) const AGENTV_TEST_KEYS: &[&str] = &[
+    "criteria",
+    "expected_outcome",
+    "expected_output",
+    "assertions",
+    "evaluators",
+    "rubrics",
+    "execution",
+    "run",
+    "workspace",
+    "environment",
+    "extensions",
+    "input",
+    "input_files",
+    "output",
+    "provider_output",
+];
+
+/// The same of its assertions.
+pub(super) const AGENTV_ASSERTION_KEYS: &[&str] = &["required", "negate", "score_ranges"];
+
+/// Refuses keys of AgentV in a file of promptfoo, which would ignore them.
+pub(super) fn refuse_agentv_keys(fields: &MappingReader<'_>, keys: &[&str]) {
+    for key in keys {
+        fields.refuses_with(
+            key,
+            "it is a key of AgentV; the file is read as one of promptfoo, which ignores it",
+            "remove it, or read the file as one of AgentV with `--dialect agentv`",
+        );
+    }
+}
 
 /// Whether a file with the keys that both tools share is promptfoo's.
 pub(super) fn is_promptfoo(cx: &Context<'_>, node: &SourceNode) -> bool {
