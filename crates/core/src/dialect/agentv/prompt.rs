@@ -29,15 +29,26 @@ pub(in crate::dialect) struct AgentvPrompt {
     label: Option<String>,
     /// The node is the path of a script whose function makes the prompt.
     is_script: bool,
+    /// What such a function gets as its configuration.
+    config: Json,
 }
 
 impl AgentvPrompt {
     pub(in crate::dialect) fn with_names(node: SourceNode, names: Vec<String>) -> Self {
-        Self { node, names, label: None, is_script: false }
+        Self { node, names, label: None, is_script: false, config: Json::Object(Map::new()) }
     }
 
     pub(in crate::dialect) fn script(node: SourceNode, names: Vec<String>) -> Self {
-        Self { node, names, label: None, is_script: true }
+        Self { is_script: true, ..Self::with_names(node, names) }
+    }
+
+    pub(in crate::dialect) fn is_script(&self) -> bool {
+        self.is_script
+    }
+
+    /// The same prompt, whose function gets this configuration.
+    pub(in crate::dialect) fn with_config(self, config: Json) -> Self {
+        Self { config, ..self }
     }
 
     /// The same prompt with this label, or with its own where there is none.
@@ -508,7 +519,7 @@ fn filled_prompt(
                     .help("write the prompt as a text, or give the test other `prompts`"),
             );
         }
-        promptfoo::call_prompt_script(cx, &prompt.node, vars, provider)
+        promptfoo::call_prompt_script(cx, &prompt.node, (vars, provider, &prompt.config))
     } else if defaults.rules == TestRules::Promptfoo {
         let vars = TestVariables { values: vars, outputs };
         promptfoo::fill_prompt(cx, &prompt.node, vars, fields.start())

@@ -1,5 +1,7 @@
 //! Prompts of promptfoo: texts, and files of every kind that it reads them from.
 
+use std::path::Path;
+
 use serde_json::Value as Json;
 
 use super::text_node;
@@ -11,9 +13,12 @@ use crate::dialect::rows;
 use crate::source::{FileId, NodeShape, SourceNode, SourceSpan};
 use crate::suite::DataRow;
 
-/// A text that ends so is the path of a file.
+/// A text that ends so, or as a program does, is the path of a file.
 const EXTENSIONS: [&str; 14] =
     ["cjs", "csv", "j2", "js", "json", "jsonl", "md", "mjs", "mts", "py", "ts", "txt", "yaml", "yml"];
+
+/// A file that ends so is a program that prints the prompt.
+const PROGRAM_EXTENSIONS: [&str; 8] = ["bash", "bat", "cmd", "exe", "pl", "ps1", "rb", "sh"];
 
 /// Services that keep prompts.
 const REGISTRIES: [&str; 4] = ["langfuse://", "portkey://", "helicone://", "package:"];
@@ -73,7 +78,6 @@ fn read_prompt_mapping(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt>
     let is_name = |id: &&str| (raw.is_some() || file.is_some()) && file_path(id).is_none();
     let label = own("label").or_else(|| own("id").filter(is_name));
     fields.knows(&["display", "role"]);
-    fields.ignores(&["config"]);
     fields.refuses(&["function", "prefix", "suffix"]);
     let prompts = match (raw, file, fields.get("id")) {
         (Some(raw), _, _) if raw.text().is_none() => {
@@ -90,8 +94,15 @@ fn read_prompt_mapping(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt>
             Vec::new()
         }
     };
+    if !prompts.iter().all(AgentvPrompt::is_script) {
+        fields.ignores(&["config"]);
+    }
+    let config = fields.get("config").map(|node| cx.json(node));
     fields.finish();
-    prompts
+    match config {
+        Some(config) => prompts.into_iter().map(|prompt| prompt.with_config(config.clone())).collect(),
+        None => prompts,
+    }
 }
 
 fn with_scheme(path: &str) -> String {
@@ -140,17 +151,42 @@ fn read_prompt_text(
     names.push(text.to_owned());
     names.push(path.clone());
     if path.contains(['*', '?']) {
-        let files = rows::find_files(cx, &path, node.span);
-        let read = |file| read_prompt_file(cx, file, node.span, (&names, label));
-        return files.into_iter().flat_map(read).collect();
+        // The function after a colon is one of each file.
+        let (pattern, function) = path.find(':').map_or((path.as_str(), ""), |at| path.split_at(at));
+        let folder = cx.path_of(node.span.file).parent().map(Path::to_owned).unwrap_or_default();
+        let read = |file| {
+            let found = cx.path_of(file);
+            let found = found.strip_prefix(&folder).unwrap_or(&found).display();
+            let script = read_script_prompt(&format!("{found}{function}"), node.span, (&names, label));
+            match script {
+                Some(script) => vec![script],
+                None => read_prompt_file(cx, file, node.span, (&names, label)),
+            }
+        };
+        return rows::find_files(cx, pattern, node.span).into_iter().flat_map(read).collect();
     }
-    if is_script(&path) {
-        let label = label.or_else(|| path.rsplit('/').next()).map(str::to_owned);
-        let script = AgentvPrompt::script(text_node(path, node.span), names);
-        return vec![script.with_label(label.as_deref())];
+    if let Some(script) = read_script_prompt(&path, node.span, (&names, label)) {
+        return vec![script];
     }
     let file = cx.find(&path, node.span);
     file.map(|file| read_prompt_file(cx, file, node.span, (&names, label))).unwrap_or_default()
+}
+
+/// The prompt that a function of a file makes, or a program prints, if the path is that of one.
+fn read_script_prompt(
+    path: &str,
+    span: SourceSpan,
+    (names, label): (&[String], Option<&str>),
+) -> Option<AgentvPrompt> {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension).unwrap_or_default();
+    let reference = match PROGRAM_EXTENSIONS.contains(&extension) {
+        true if path.contains('/') => format!("exec:{path}"),
+        true => format!("exec:./{path}"),
+        false if is_script(path) => path.to_owned(),
+        false => return None,
+    };
+    let label = label.or_else(|| path.rsplit('/').next());
+    Some(AgentvPrompt::script(text_node(reference, span), names.to_vec()).with_label(label))
 }
 
 /// The path that a text is, if it is one.
@@ -161,7 +197,9 @@ fn file_path(text: &str) -> Option<&str> {
     let is_line = !text.contains('\n') && !text.contains("{{") && !text.contains(' ');
     let file = text.rsplit_once(':').map_or(text, |(file, _)| file);
     let ends = |text: &str| {
-        text.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && EXTENSIONS.contains(&end))
+        text.rsplit_once('.').is_some_and(|(stem, end)| {
+            !stem.is_empty() && (EXTENSIONS.contains(&end) || PROGRAM_EXTENSIONS.contains(&end))
+        })
     };
     (is_line && (ends(text) || ends(file))).then_some(text)
 }
@@ -262,6 +300,7 @@ mod tests {
             ("file://prompts/a.txt", Some("prompts/a.txt")),
             ("prompts/a.txt", Some("prompts/a.txt")),
             ("prompt.py:build", Some("prompt.py:build")),
+            ("./prompt.sh", Some("./prompt.sh")),
             ("Say hello.", None),
             ("Write about {{topic}}.md", None),
             ("What is Node.js", None),

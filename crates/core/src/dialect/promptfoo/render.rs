@@ -231,15 +231,22 @@ fn warn_of_mappings(cx: &Context<'_>, prompt: &SourceNode, vars: &Map<String, Js
 pub(in crate::dialect) fn call_prompt_script(
     cx: &Context<'_>,
     script: &SourceNode,
-    vars: &Map<String, Json>,
-    provider: &Json,
+    (vars, provider, config): (&Map<String, Json>, &Json, &Json),
 ) -> String {
     let reference = script.text().unwrap_or_default();
-    let arguments = [serde_json::json!({ "vars": vars, "provider": provider, "config": {} })];
+    let arguments = [serde_json::json!({ "vars": vars, "provider": provider, "config": config })];
     let answer = match reference.strip_prefix("exec:") {
         Some(line) => cx.call_program(line.trim(), &arguments, script.span),
         None => cx.call_prompt_file(reference, &arguments, script.span),
     };
+    if answer.as_ref().is_some_and(|answer| answer.get("prompt").is_some() && answer.get("config").is_some())
+    {
+        let message = format!("the `config` that `{reference}` returns has no effect here");
+        cx.report(
+            Diagnostic::warning(Code::NoEffect, script.span, message)
+                .note("promptfoo changes the settings of the provider by it"),
+        );
+    }
     let answer = answer.map(|answer| answer.get("prompt").cloned().unwrap_or(answer));
     escape_value(
         &answer.map_or_else(|| format!("[a prompt that {reference} makes]"), |answer| pretty_text(&answer)),
