@@ -1,7 +1,8 @@
 //! Kinds of questions that are asked here as a rubric, a choice or a text: what Potato has a type of its own for.
 
 use super::schemes::{
-    PointLabels, RatingScale, SchemePart, grid_of, rated_question, read_label_name, read_selection_limits,
+    PointLabels, RatingScale, SchemePart, grid_of, ignore_shuffles, rated_question, read_label_name,
+    read_selection_limits,
 };
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
@@ -112,6 +113,7 @@ pub(super) fn read_opposites_scheme(fields: &MappingReader<'_>) -> Option<TaskSc
         spot.children.push(Spot::new(pair.span));
     }
     fields.knows(&["show_center_label", "center_label", "randomize_pairs"]);
+    ignore_shuffles(fields, &["randomize_pairs"]);
     grid_of(cx, criteria, &RatingScale { min: 1, max, labels: PointLabels::new() }, &spot)
 }
 
@@ -281,6 +283,7 @@ pub(super) fn read_pair_schemes(fields: &MappingReader<'_>, name: Option<&str>) 
         }
     };
     fields.knows(&["show_labels", "sequential_key_binding", "randomize_order", "labels"]);
+    ignore_shuffles(fields, &["randomize_order"]);
     fields.knows(&["justification"]);
     if let Some(why) = fields.fields("justification", "justification") {
         parts.extend(read_justification(&why));

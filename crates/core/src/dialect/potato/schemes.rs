@@ -126,7 +126,7 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<TaskSche
         "confidence" => one(read_confidence_scheme(&fields, name_text)),
         "hierarchical_multiselect" => one(read_taxonomy_scheme(&fields)),
         "radio" | "select" | "multiselect" => one(choice(&fields, kind == "select", kind == "multiselect")),
-        "text" => one(Some(read_text_scheme(&fields))),
+        "text" => read_text_schemes(&fields, description.as_deref()),
         "text_edit" | "extractive_qa" => one(Some(read_edit_scheme(&fields))),
         "tool_call_review" => one(Some(read_call_review(&fields))),
         "number" | "vas" => one(read_line_scheme(&fields, name_text)),
@@ -159,15 +159,17 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<TaskSche
     Some(schemes.collect())
 }
 
-/// The help next to a question: its tooltip, and those of its labels, as lines.
+/// The help next to a question: its tooltip, and the texts and tooltips of its labels, as lines.
 fn read_help(fields: &MappingReader<'_>) -> Vec<String> {
     let cx = fields.cx;
     let mut help = Vec::from_iter(fields.text("tooltip"));
     for key in ["labels", "options"] {
         let items = fields.peek(key).and_then(SourceNode::list).unwrap_or_default();
         help.extend(items.iter().filter_map(|item| {
-            let tooltip = cx.text(item.get("tooltip")?, "tooltip")?;
-            Some(format!("{}: {tooltip}", item.get("name")?.text()?))
+            let texts = ["displayed_label", "tooltip"].into_iter().filter_map(|key| item.get(key));
+            let texts: Vec<String> = texts.filter_map(|node| cx.text(node, "tooltip")).collect();
+            let name = item.get("name").filter(|_| !texts.is_empty())?.text()?;
+            Some(format!("{name}: {}", texts.join(". ")))
         }));
     }
     help.retain(|text| !text.trim().is_empty());
@@ -439,6 +441,9 @@ fn read_severity_level(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorS
 fn read_likert_scheme(fields: &MappingReader<'_>) -> TaskSchemeKind {
     let size = fields.need("size").and_then(|node| fields.cx.integer(node, "size", 2..=100)).unwrap_or(5);
     fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
+    if fields.peek("bad_text_label").is_some_and(|node| node.get("label_content").is_some()) {
+        fields.ignores(&["bad_text_label"]);
+    }
     TaskSchemeKind::Likert {
         size: u32::try_from(size).unwrap_or(5),
         min_label: fields.text("min_label"),
@@ -471,7 +476,17 @@ fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<TaskSchemeKind> {
         "option_randomization",
         "sequential_key_binding",
     ]);
+    ignore_shuffles(fields, &["randomize_options", "option_randomization"]);
     grid_of(cx, criteria, &rating, &spot)
+}
+
+/// Warns of orders that Potato shuffles for each annotator: here they are those of the file.
+pub(super) fn ignore_shuffles(fields: &MappingReader<'_>, keys: &[&'static str]) {
+    for key in keys.iter().copied().filter(|key| fields.has(key)) {
+        if fields.bool(key) == Some(true) {
+            fields.ignores(&[key]);
+        }
+    }
 }
 
 /// Whole numbers between two ends.
@@ -553,6 +568,7 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Task
         return None;
     }
     fields.knows(&["horizontal", "sequential_key_binding", "randomize_order", "option_randomization"]);
+    ignore_shuffles(fields, &["randomize_order", "option_randomization"]);
     let is_per_step = fields.has("per_step") && fields.bool("per_step") == Some(true);
     let limits = if many && !is_per_step {
         read_selection_limits(fields, labels.len())
@@ -605,8 +621,27 @@ fn order_limits(
     AnswerLimits { min: min.filter(|min| 0 < *min), max }
 }
 
+/// A text field, or one for each label.
+fn read_text_schemes(fields: &MappingReader<'_>, description: Option<&str>) -> Vec<SchemePart> {
+    let kind = read_text_scheme(fields);
+    let labels = fields.list("labels").unwrap_or_default().iter();
+    let labels: Vec<String> = labels.filter_map(|label| read_label_name(fields.cx, label)).collect();
+    if labels.is_empty() {
+        return vec![SchemePart::new(kind)];
+    }
+    let part = |label: String| SchemePart {
+        description: Some(description.map_or_else(|| label.clone(), |text| format!("{text}: {label}"))),
+        suffix: Some(label),
+        ..SchemePart::new(kind.clone())
+    };
+    labels.into_iter().map(part).collect()
+}
+
 fn read_text_scheme(fields: &MappingReader<'_>) -> TaskSchemeKind {
-    fields.knows(&["rows", "cols", "textarea", "show_char_count", "labels", "collapsible", "allow_paste"]);
+    fields.knows(&["rows", "cols", "textarea", "show_char_count", "collapsible", "allow_paste"]);
+    if fields.has("allow_paste") && fields.bool("allow_paste") == Some(false) {
+        fields.ignores(&["allow_paste"]);
+    }
     let min = read_limit(fields, "min_chars", 0..=MOST_CHARACTERS);
     let max = read_limit(fields, "max_chars", 1..=MOST_CHARACTERS);
     let limits = order_limits(fields, ("min_chars", min), ("max_chars", max));
