@@ -105,6 +105,19 @@ pub(super) const SHAPES: &[ResultShape] = &[
         trace: &[],
         scores: &[ScoreShape::Columns],
     },
+    // Before version 0.2.
+    ResultShape {
+        tool: "ragas",
+        list: &[],
+        marks: &["question", "answer", "contexts"],
+        id: &["id"],
+        task: &["question"],
+        response: &["answer"],
+        reference: &["ground_truth", "ground_truths"],
+        context: &["contexts"],
+        trace: &[],
+        scores: &[ScoreShape::Columns],
+    },
     ResultShape {
         tool: "Inspect",
         list: &["samples"],

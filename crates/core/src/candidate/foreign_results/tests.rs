@@ -86,6 +86,12 @@ fn every_tool_is_told_by_its_names() {
         ("faithfulness", 0.25),
     );
     check(
+        json!([{ "question": "q", "answer": "r", "contexts": ["c"], "ground_truth": "t", "context_recall": 0.5 }]),
+        "ragas",
+        "r",
+        ("context_recall", 0.5),
+    );
+    check(
         json!({ "samples": [{ "id": 1, "epoch": 1, "input": "q", "target": "t", "output": { "completion": "r" }, "scores": { "match": { "value": "C" } } }] }),
         "Inspect",
         "r",
