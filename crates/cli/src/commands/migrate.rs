@@ -66,7 +66,8 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
     if MAX_FILES < found.len() {
         anyhow::bail!("`{}` holds more than {MAX_FILES} YAML and JSON files", args.folder.display());
     }
-    let (files, results): (Vec<PathBuf>, Vec<PathBuf>) = found.into_iter().partition(|path| is_yaml(path));
+    let (files, results): (Vec<PathBuf>, Vec<PathBuf>) =
+        found.into_iter().partition(|path| is_yaml(path) || find_named_dialect(path).is_some());
     let mut suites: Vec<(PathBuf, Suite)> = Vec::new();
     let mut out = render::stdout();
     let (mut n_loaded, mut n_refused) = (0, 0);
@@ -77,7 +78,9 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
             ..args.loading.options()
         };
         let loaded = load_suite(file, options);
-        let Some(dialect) = loaded.dialect.filter(|dialect| is_foreign(*dialect)) else { continue };
+        // A file that cannot be read at all may still be called as a tool calls its own.
+        let dialect = loaded.dialect.or_else(|| find_named_dialect(file));
+        let Some(dialect) = dialect.filter(|dialect| is_foreign(*dialect)) else { continue };
         let (errors, warnings) =
             (messages(&loaded, DiagnosticSeverity::Error), messages(&loaded, DiagnosticSeverity::Warning));
         let state = if loaded.suite.is_some() { "loads" } else { "refused" };
@@ -231,6 +234,18 @@ fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
+/// The dialect of a file that has the usual name of a tool's own files. Both tools also read scripts.
+fn find_named_dialect(path: &Path) -> Option<Dialect> {
+    const EXTENSIONS: [&str; 9] = ["cjs", "cts", "js", "json", "mjs", "mts", "ts", "yaml", "yml"];
+    let name = path.file_name()?.to_string_lossy();
+    let extension = path.extension()?.to_str()?;
+    if name.starts_with("promptfooconfig") && EXTENSIONS.contains(&extension) {
+        Some(Dialect::Promptfoo)
+    } else {
+        (name.ends_with(".eval.ts") || name.ends_with(".eval.js")).then_some(Dialect::Agentv)
+    }
+}
+
 fn is_foreign(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::Promptfoo | Dialect::Agentv | Dialect::Potato)
 }
@@ -261,13 +276,14 @@ fn write_native(file: &Path, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// YAML and JSON files below a folder; links are not followed.
+/// YAML and JSON files below a folder, and those with the usual name of a tool's own files; links are not followed.
 fn collect_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_read = [".yaml", ".yml", ".json", ".jsonl"].iter().any(|end| name.ends_with(end));
+        let is_read = [".yaml", ".yml", ".json", ".jsonl"].iter().any(|end| name.ends_with(end))
+            || find_named_dialect(&path).is_some();
         if kind.is_dir() && depth < MAX_DEPTH && !SKIPPED.contains(&name.as_str()) {
             collect_files(&path, depth + 1, files)?;
         } else if kind.is_file() && is_read && !name.ends_with(".jurist.yaml") && files.len() <= MAX_FILES {

@@ -153,6 +153,9 @@ fn name_files_of_folder(cx: &Context<'_>, folder: &Path) -> Option<String> {
     (!shown.is_empty()).then(|| format!("name a file in it: {}{more}", shown.join(", ")))
 }
 
+/// Files of programs, which may make a suite and are none.
+const SCRIPT_EXTENSIONS: [&str; 7] = ["cjs", "cts", "js", "mjs", "mts", "py", "ts"];
+
 type SuiteFileContents = (Option<Suite>, Option<Dialect>, ProjectSettings);
 
 fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFileContents {
@@ -173,6 +176,16 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFi
             return nothing();
         }
     };
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension.is_some_and(|extension| SCRIPT_EXTENSIONS.contains(&extension)) {
+        let span = SourceSpan { file, start: 0, end: 0 };
+        let message = "this file is a script, and a suite is YAML or JSON";
+        cx.report(
+            Diagnostic::error(Code::Unsupported, span, message)
+                .help("save what the script exports as YAML or JSON, and name that file"),
+        );
+        return nothing();
+    }
     let Some(node) = cx.parse(file) else { return nothing() };
     if path.ends_with(context::SETTINGS_FILE) {
         return (Some(Suite::default()), None, settings::read_project_settings(cx, &node));
