@@ -234,6 +234,12 @@ impl<'a> Context<'a> {
         self.sources.borrow().get(span.file).line_number(span.start)
     }
 
+    /// The place of a line, which is counted from 1.
+    pub(super) fn span_of_line(&self, file: FileId, line: u32) -> SourceSpan {
+        let bytes = self.sources.borrow().get(file).bytes_of_line(line);
+        SourceSpan { file, start: bytes.start, end: bytes.end }
+    }
+
     /// A file that `reference` names: next to the file with the reference, or in a folder above, up to the project's root.
     pub(super) fn find(&self, reference: &str, span: SourceSpan) -> Option<FileId> {
         if reference.contains("{{") {

@@ -116,6 +116,14 @@ impl SourceFile {
         u32::try_from(self.line_at(offset as usize) + 1).unwrap_or(u32::MAX)
     }
 
+    /// The bytes of a line, which is counted from 1, without its line break.
+    pub fn bytes_of_line(&self, line: u32) -> std::ops::Range<u32> {
+        let end_of_text = self.text.len() as u32;
+        let start = self.lines.get((line as usize).saturating_sub(1)).copied().unwrap_or(end_of_text);
+        let text = self.text.get(start as usize..).unwrap_or_default();
+        start..start + text.find(['\r', '\n']).unwrap_or(text.len()) as u32
+    }
+
     /// The whole lines that hold `bytes` with `margin` lines on either side: byte offset and text.
     pub fn lines_around(&self, bytes: std::ops::Range<u32>, margin: usize) -> (usize, &str) {
         let first = self.line_at(bytes.start as usize).saturating_sub(margin);

@@ -1,7 +1,8 @@
 //! Tests and variables of promptfoo in files of their own: tables, lists, patterns and scripts.
 
+use std::ops::Range;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 use serde_json::{Map, Value as Json, json};
@@ -12,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::rows;
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::DataRow;
+use crate::suite::{DataRow, RowStorage};
 
 /// Where promptfoo itself would fetch tests from.
 const REMOTE: [(&str, &str); 4] = [
@@ -91,11 +92,11 @@ fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<Sour
     match extension.as_str() {
         "csv" => {
             let before = cx.n_errors();
-            let table: Vec<DataRow> = rows::rows_of(cx, file, asked);
+            let table: Vec<TestRow> = rows::rows_of(cx, file, asked);
             if cx.n_errors() == before {
-                check_table_header(cx, file, &table, asked);
+                check_table_header(cx, file, table.first(), asked);
             }
-            table.iter().filter_map(|row| read_test_row(cx, row, asked)).collect()
+            table.iter().filter_map(|row| read_test_row(cx, row, file, asked)).collect()
         }
         "jsonl" => rows::lines(cx, file),
         "yaml" | "yml" | "json" => {
@@ -118,17 +119,33 @@ fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<Sour
     }
 }
 
+/// A row of a table of tests, and the line on which it begins.
+struct TestRow {
+    cells: DataRow,
+    line: u32,
+}
+
+impl RowStorage for TestRow {
+    fn of_row(cells: DataRow, line: u32) -> Self {
+        Self { cells, line }
+    }
+
+    fn of_line(_: &Arc<str>, _: Range<u32>, cells: DataRow, line: u32) -> Self {
+        Self { cells, line }
+    }
+}
+
 /// A table without a line of names loses its first test, and its columns are no variables.
-fn check_table_header(cx: &Context<'_>, file: FileId, table: &[DataRow], asked: SourceSpan) {
+fn check_table_header(cx: &Context<'_>, file: FileId, first: Option<&TestRow>, asked: SourceSpan) {
     const HELP: &str = "begin the table with the names of its columns, such as `question,__expected`";
-    let Some(first) = table.first() else {
+    let Some(first) = first else {
         let path = cx.path_of(file);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("`{name}` holds no tests");
         cx.report(Diagnostic::error(Code::Empty, asked, message).help(HELP));
         return;
     };
-    if let Some(cell) = first.keys().find(|key| is_assertion_text(key)) {
+    if let Some(cell) = first.cells.keys().find(|key| is_assertion_text(key)) {
         let end = cx.text_of(file).lines().next().map_or(0, str::len);
         let span = SourceSpan { file, start: 0, end: end as u32 };
         let message = format!("`{cell}` is an assertion, and not the name of a column");
@@ -150,13 +167,16 @@ fn is_assertion_text(cell: &str) -> bool {
 }
 
 /// A row of a table: columns are variables, except those that begin with two underscores.
-fn read_test_row(cx: &Context<'_>, row: &DataRow, span: SourceSpan) -> Option<SourceNode> {
+///
+/// The test is written on the line of its row. The files that its cells name are looked for where `span` is, in the
+/// folder of the configuration.
+fn read_test_row(cx: &Context<'_>, row: &TestRow, file: FileId, span: SourceSpan) -> Option<SourceNode> {
     let (mut vars, mut asserted, mut options, mut metadata) =
         (Map::new(), Vec::new(), Map::new(), Map::new());
     let mut test = Vec::new();
     let mut thresholds: Vec<(usize, f64)> = Vec::new();
     let mut metric = None;
-    for (key, value) in row {
+    for (key, value) in &row.cells {
         let (key, cell) = (key.trim(), value.as_str().unwrap_or_default());
         let number = || cell.trim().parse::<f64>().ok().and_then(crate::source::json_number);
         match key.strip_prefix("__") {
@@ -210,7 +230,7 @@ fn read_test_row(cx: &Context<'_>, row: &DataRow, span: SourceSpan) -> Option<So
             test.push((key, node(Json::Object(map))));
         }
     }
-    Some(map_node(test, span))
+    Some(map_node(test, cx.span_of_line(file, row.line)))
 }
 
 /// Texts between commas; a comma after a backslash is part of its text.
