@@ -81,20 +81,30 @@ pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> 
 
 fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, found: &mut Vec<FoundObject>) {
     let has_key = |object: &Map<String, Json>| object.keys().any(|key| is_wanted(key));
+    let mut add = |object: Map<String, Json>, start: usize, end: usize| {
+        let (start, end) = reading.original_span(start, end);
+        let object = FoundObject { object, start, end };
+        if found.last() != Some(&object) {
+            found.push(object);
+        }
+    };
     let (text, mut at) = (reading.text.as_str(), 0);
-    while let Some(start) = next_opening(text, at) {
+    while let Some(start) = text[at..].find('{').map(|brace| at + brace) {
+        let mut is_strict = false;
         // What repeats such an object may keep either of two values.
         for repeated in [RepeatedKey::LastCounts, RepeatedKey::FirstCounts] {
             let mut reader = JsonObjectReader::new(text, start, repeated);
             let Some(object) = reader.object(MAX_DEPTH).filter(has_key) else { break };
-            let (start, end) = reading.original_span(start, reader.at);
-            let object = FoundObject { object, start, end };
-            if found.last() != Some(&object) {
-                found.push(object);
-            }
+            is_strict = true;
+            add(object, start, reader.at);
             if !reader.has_repeated_key {
                 break;
             }
+        }
+        // What is nearly JSON may be repeated as JSON.
+        let mut reader = LooseObjectReader { text, at: start };
+        if !is_strict && let Some(object) = reader.object(MAX_DEPTH).filter(has_key) {
+            add(object, start, reader.at);
         }
         // Not behind the object: what it holds is looked at as well.
         at = start + 1;
@@ -328,5 +338,120 @@ impl<'t> JsonObjectReader<'t> {
     fn skip_space(&mut self) {
         let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
         self.at += self.text.as_bytes()[self.at..].iter().take_while(|byte| space(byte)).count();
+    }
+}
+
+/// Reads what people and programs write in place of JSON: keys in other quotes, in none, or in capitals, comments, too
+/// many commas or too few, and an object without its end.
+struct LooseObjectReader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// Bytes of a comment that are passed over.
+const MAX_COMMENT: usize = 200;
+
+impl<'t> LooseObjectReader<'t> {
+    fn object(&mut self, depth: usize) -> Option<Map<String, Json>> {
+        self.take("{")?;
+        let mut map = Map::new();
+        loop {
+            self.skip_filler();
+            if self.rest().is_empty() || self.take("}").is_some() {
+                return Some(map);
+            }
+            let key = self.text_in_quotes().or_else(|| self.word())?;
+            self.skip_filler();
+            ["=>", ":", "="].iter().find_map(|sign| self.take(sign))?;
+            self.skip_filler();
+            map.insert(key.to_lowercase(), self.value(depth)?);
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Json> {
+        match self.rest().chars().next()? {
+            '{' => self.object(depth.checked_sub(1)?).map(Json::Object),
+            '[' => self.list(depth.checked_sub(1)?).map(Json::Array),
+            '"' | '\'' | '`' => self.text_in_quotes().map(Json::String),
+            _ => self.word().map(|word| parse_bare_word(&word)),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Option<Vec<Json>> {
+        self.take("[")?;
+        let mut items = Vec::new();
+        loop {
+            self.skip_filler();
+            if self.rest().is_empty() || self.take("]").is_some() {
+                return Some(items);
+            }
+            items.push(self.value(depth)?);
+        }
+    }
+
+    fn text_in_quotes(&mut self) -> Option<String> {
+        let rest = self.rest();
+        let mark = rest.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'))?;
+        let mut is_escaped = false;
+        let is_end = |&(_, letter): &(usize, char)| {
+            let is_end = letter == mark && !is_escaped;
+            is_escaped = letter == '\\' && !is_escaped;
+            is_end
+        };
+        let (end, _) = rest.char_indices().skip(1).find(is_end)?;
+        self.at += end + 1;
+        let inside = &rest[1..end];
+        let text = serde_json::from_str(&format!("\"{inside}\""));
+        Some(text.unwrap_or_else(|_| inside.replace('\\', "")))
+    }
+
+    fn word(&mut self) -> Option<String> {
+        let rest = self.rest();
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '+' | '.');
+        let length = rest.find(|letter: char| !is_part(letter)).unwrap_or(rest.len());
+        self.at += length;
+        (0 < length).then(|| rest[..length].to_owned())
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn take(&mut self, wanted: &str) -> Option<()> {
+        self.rest().starts_with(wanted).then(|| self.at += wanted.len())
+    }
+
+    fn skip_filler(&mut self) {
+        let is_filler = |letter: char| letter.is_whitespace() || matches!(letter, ',' | ';');
+        loop {
+            let rest = self.rest();
+            let bare = rest.trim_start_matches(is_filler);
+            let length = rest.len() - bare.len() + comment_length(bare);
+            if length == 0 {
+                return;
+            }
+            self.at += length;
+        }
+    }
+}
+
+/// Of a short comment at the beginning of a text; 0 if there is none.
+fn comment_length(text: &str) -> usize {
+    let length = |(begin, end): &(&str, &str)| {
+        let inside = text.strip_prefix(begin)?;
+        let limit = inside.len().min(MAX_COMMENT);
+        let near = (0..=limit).rev().find(|at| inside.is_char_boundary(*at)).unwrap_or(0);
+        Some(begin.len() + inside[..near].find(end)? + end.len())
+    };
+    [("/*", "*/"), ("//", "\n"), ("#", "\n")].iter().find_map(length).unwrap_or(0)
+}
+
+/// A number, a truth or the name of an answer. Any other word is code, and says nothing.
+fn parse_bare_word(word: &str) -> Json {
+    let word = word.to_lowercase();
+    match word.as_str() {
+        "true" | "false" => Json::Bool(word == "true"),
+        "yes" | "no" | "pass" | "fail" | "a" | "b" | "tie" => Json::from(word.as_str()),
+        number => number.parse().ok().and_then(serde_json::Number::from_f64).map_or(Json::Null, Json::Number),
     }
 }
