@@ -250,12 +250,21 @@ pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&st
 /// The criteria of a case that passes although they have the worst answer or none.
 fn describe_lost_criteria(run: &Run, result: &CaseResult) -> Option<String> {
     let (mut worst, mut undecided) = (Vec::new(), Vec::new());
+    // Where it is no panel, the judge that was asked last decides.
+    let is_decided_by_another = |grade: &Grade| {
+        let is_answer = |other: &Grade| {
+            other.criterion == grade.criterion && matches!(other.outcome, Outcome::Scored { .. })
+        };
+        result.panel.is_none() && result.grades.iter().any(is_answer)
+    };
     for grade in &result.grades {
         match &grade.outcome {
             Outcome::Scored { .. } if run.answer_worth(result, grade) == Some(0.0) => {
                 worst.push(run.worth_name(result, &grade.criterion));
             }
-            Outcome::Abstained { .. } | Outcome::Failed { .. } | Outcome::Deferred { .. } => {
+            Outcome::Abstained { .. } | Outcome::Failed { .. } | Outcome::Deferred { .. }
+                if !is_decided_by_another(grade) =>
+            {
                 undecided.push(run.worth_name(result, &grade.criterion));
             }
             _ => {}
