@@ -8,6 +8,9 @@ use crate::quantity::Usd;
 
 const HOLDERS: [&str; 4] = ["messages", "trajectory", "steps", "conversation"];
 
+/// Where a message lists its calls, with the names of DeepEval.
+const CALL_LISTS: [&str; 3] = ["tool_calls", "tools_called", "toolsCalled"];
+
 pub(super) fn fits_anthropic(value: &Value) -> bool {
     let is_block = |value: &Value| {
         let kind = value["type"].as_str().unwrap_or_default();
@@ -107,6 +110,44 @@ fn add_chat_payload(value: &Value, trace: &mut Trace) {
     trace.cost = money(&value["usage"]["cost"]).or(trace.cost);
 }
 
+/// Whether a message names tool calls of which none can be read. Nothing can be said of the calls of such a trace.
+pub(super) fn has_unread_calls(value: &Value) -> bool {
+    let is_unread = |message: &Value| {
+        names_calls(message) && chat_message_steps(message).iter().all(|step| step.tool_calls.is_empty())
+    };
+    nested_items(value, &HOLDERS).iter().any(is_unread)
+}
+
+/// Whether keys or blocks of a message have the name of tool calls, in the spelling of any vendor.
+fn names_calls(message: &Value) -> bool {
+    let is_call_name = |name: &str| {
+        let letters =
+            name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
+        let letters: String = letters.collect();
+        matches!(
+            letters.as_str(),
+            "toolcall" | "toolcalls" | "toolscalled" | "tooluse" | "functioncall" | "functioncalls"
+        )
+    };
+    let says_something = |value: &Value| match value {
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    };
+    let has_key = |value: &Value| {
+        value
+            .as_object()
+            .is_some_and(|map| map.iter().any(|(key, value)| is_call_name(key) && says_something(value)))
+    };
+    let is_block = |block: &Value| {
+        let kind = block["type"].as_str().unwrap_or_default();
+        has_key(block) || is_call_name(kind) || (kind.starts_with("tool-") && kind != "tool-result")
+    };
+    let mut blocks = ["content", "parts"].iter().filter_map(|key| message.get(*key)?.as_array()).flatten();
+    has_key(message) || blocks.any(is_block)
+}
+
 pub(super) fn money(value: &Value) -> Option<Usd> {
     let dollars = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
     (dollars.is_finite() && dollars.abs() < 9e6).then(|| Usd::from_nanos((dollars * 1e9).round() as i64))
@@ -140,9 +181,8 @@ pub(super) fn chat_message_steps(message: &Value) -> Vec<TraceStep> {
     if let (true, Some(refusal)) = (step.text.is_empty(), message["refusal"].as_str()) {
         refusal.clone_into(&mut step.text);
     }
-    let calls: Vec<ToolCall> =
-        message["tool_calls"].as_array().into_iter().flatten().filter_map(parse_recorded_call).collect();
-    step.tool_calls.extend(calls);
+    let calls = CALL_LISTS.iter().filter_map(|key| message.get(*key)?.as_array()).flatten();
+    step.tool_calls.extend(calls.filter_map(parse_recorded_call));
     step.tool_calls.extend(message.get("function_call").and_then(parse_recorded_call));
     if role == StepRole::Tool {
         let result = ToolResult {
@@ -265,15 +305,17 @@ pub(super) fn join_content_text(content: &Value, between: &str) -> String {
     }
 }
 
-/// `{id, function: {name, arguments}}`, `{name, arguments}` or `{name, args}`.
+/// `{id, function: {name, arguments}}`, `{function: name, arguments}`, `{name, arguments}`, `{name, args}` or a name.
 pub(super) fn parse_recorded_call(value: &Value) -> Option<ToolCall> {
     let inner = ["function", "custom"]
         .iter()
         .find_map(|text| value.get(*text))
         .filter(|map| map.is_object())
         .unwrap_or(value);
-    let name = first_text_field(inner, &["name", "tool"]).or_else(|| first_text_field(value, &["name"]))?;
-    let arguments = ["arguments", "args", "input", "parameters"]
+    let name = first_text_field(inner, &["name", "tool"])
+        .or_else(|| first_text_field(value, &["name", "function"]))
+        .or_else(|| value.as_str())?;
+    let arguments = ["arguments", "args", "input", "parameters", "input_parameters", "inputParameters"]
         .iter()
         .find_map(|text| inner.get(*text))
         .unwrap_or(&Value::Null);

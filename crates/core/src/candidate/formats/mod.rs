@@ -117,6 +117,11 @@ pub enum TraceError {
     NotUnderstood { hint: String },
     #[error("nothing in it can be read as {}; understood are {}", .0.name(), trace_format_names())]
     NothingRead(TraceFormat),
+    #[error(
+        "it has tool calls that cannot be read; write each as `{{\"name\": …, \"arguments\": …}}` in the list `tool_calls` of \
+         its message"
+    )]
+    UnreadCalls,
 }
 
 fn trace_format_names() -> String {
@@ -189,6 +194,9 @@ pub fn read_trace_value(
     if is_empty && !may_be_empty {
         return Err(TraceError::NothingRead(found));
     }
+    if is_chat(found) && message::has_unread_calls(value) {
+        return Err(TraceError::UnreadCalls);
+    }
     if trace.usage.is_nothing() {
         trace.usage = trace.steps.iter().fold(trace.usage, |sum, step| sum.plus(step.usage));
     }
@@ -221,6 +229,12 @@ fn with_envelope(mut trace: Trace, value: &Value) -> Trace {
     trace.duration_ms = trace.duration_ms.or(measured.duration_ms);
     trace.cost = trace.cost.or(measured.cost);
     trace
+}
+
+/// Whether a format is a list of messages or turns.
+fn is_chat(format: TraceFormat) -> bool {
+    use TraceFormat::{Anthropic, Langchain, OpenaiChat, Potato};
+    matches!(format, OpenaiChat | Anthropic | Langchain | Potato)
 }
 
 fn is_nothing(value: &Value) -> bool {

@@ -196,6 +196,39 @@ fn shapes_that_others_take_for_no_tool_calls_are_read() {
 }
 
 #[test]
+fn tool_calls_are_read_or_the_trace_is_not() {
+    let names = |message: Value| {
+        let trace = read_trace_value(&json!([{ "role": "user", "content": "Clean up." }, message]), None);
+        trace.map(|(_, trace)| trace.tool_calls().map(|call| call.name.clone()).collect::<Vec<_>>())
+    };
+    for message in [
+        // Inspect, DeepEval, and names alone.
+        json!({ "role": "assistant", "content": "", "tool_calls": [{ "id": "a", "function": "rm", "arguments": {}, "type": "function" }] }),
+        json!({ "role": "assistant", "content": "Done.", "tools_called": [{ "name": "rm", "input_parameters": {} }] }),
+        json!({ "role": "assistant", "content": "Done.", "tool_calls": ["rm"] }),
+    ] {
+        assert_eq!(names(message.clone()).unwrap(), ["rm"], "{message}");
+    }
+    for message in [
+        json!({ "role": "assistant", "content": "Done.", "toolCalls": [{ "name": "rm" }] }),
+        json!({ "role": "assistant", "content": "Done.", "tool_calls": "rm" }),
+        json!({ "role": "assistant", "content": [{ "text": "So." }, { "toolUse": { "name": "rm", "input": {} } }] }),
+        json!({ "role": "assistant", "content": [{ "type": "text", "text": "So." }, { "type": "tool-call", "toolName": "rm" }] }),
+        json!({ "role": "model", "content": "So.", "parts": [{ "functionCall": { "name": "rm", "args": {} } }] }),
+        json!({ "role": "assistant", "content": "So.", "parts": [{ "type": "tool-rm", "input": {} }] }),
+    ] {
+        assert!(matches!(names(message.clone()), Err(TraceError::UnreadCalls)), "{message}");
+    }
+    for message in [
+        json!({ "role": "assistant", "content": "Done.", "tool_calls": [], "function_call": null }),
+        json!({ "role": "tool", "tool_call_id": "a", "content": "ok" }),
+        json!({ "role": "assistant", "content": "Done.", "usage": { "server_tool_use": { "searches": 0 } } }),
+    ] {
+        assert_eq!(names(message.clone()).unwrap(), [""; 0], "{message}");
+    }
+}
+
+#[test]
 fn what_stands_around_a_trace_of_any_format_is_kept() {
     let row = r#"{"trace_id": "t1", "status": "failed", "task": "Find it", "messages": [{"role": "user", "content": "Hi"}]}"#;
     let (format, trace) = read_trace(row, None).unwrap();
