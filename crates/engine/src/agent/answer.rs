@@ -86,15 +86,23 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         Ok(_) | Err(_) => return Ok(plain()),
     };
     let field = |key: &str| said.get(key).filter(|value| !value.is_null());
-    match field("error") {
+    // Many programs write an error that is empty where there is none.
+    let is_error = |error: &&Json| error.as_str() != Some("") && error.as_bool() != Some(false);
+    match field("error").filter(is_error) {
         None => {}
         Some(Json::String(error)) => return Err(AgentRunError::unavailable(error)),
         Some(error) => return Err(AgentRunError::unavailable(error.to_string())),
     }
     let output = OUTPUT.iter().find_map(|key| field(key));
     let run = ["trace", "messages"].iter().find_map(|key| Some((*key, field(key)?)));
-    if output.is_none() && run.is_none() {
+    let is_silent = output.is_none() && run.is_none();
+    if is_silent && !OUTPUT.iter().chain(&["error"]).any(|key| said.contains_key(*key)) {
         return Ok(plain());
+    }
+    let diff = read_diff(&said)?;
+    if is_silent && diff.is_none() {
+        let detail = "the target's answer has no output: neither `output` nor `messages` says anything";
+        return Err(AgentRunError::Failed(Failure::Malformed, detail.to_owned()));
     }
     let mut measurements = Measurements::from_json(&Json::Object(said.clone()));
     measurements.duration_ms =
@@ -129,7 +137,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         response,
         value,
         trace,
-        diff: read_diff(&said)?,
+        diff,
         spend,
         measurements,
         guardrails: field("guardrails").map(read_guardrails).transpose()?,
@@ -267,6 +275,17 @@ mod tests {
         );
         assert!(matches!(read_answer(r#"{"error": "no"}"#), Err(AgentRunError::Failed(..))));
         assert_eq!(read_answer(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
+        let untroubled = read_answer(r#"{"output": "Hi", "error": ""}"#).unwrap();
+        assert_eq!(untroubled.response.as_deref(), Some("Hi"));
+        // That nothing was said is not a text to grade.
+        for silent in [r#"{"output": null}"#, r#"{"text": null, "cost": 1}"#, r#"{"error": ""}"#] {
+            assert!(
+                matches!(read_answer(silent), Err(AgentRunError::Failed(Failure::Malformed, _))),
+                "{silent}"
+            );
+        }
+        let worked = read_answer(r#"{"output": null, "files": {"a.txt": "one"}}"#).unwrap();
+        assert!(worked.response.is_none() && worked.diff.is_some());
     }
 
     #[test]
