@@ -4351,7 +4351,7 @@ export interface components {
             reasons: string[];
             /**
              * Format: double
-             * @description On 0 to 1. Absent where a grader failed or was not asked: such a completion has no reward, which is not 0.
+             * @description On 0 to 1; 0 if a gate failed. Absent where a grader failed or was not asked: such a completion has no reward, which is not 0.
              */
             score?: number | null;
             /**

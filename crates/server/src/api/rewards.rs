@@ -92,7 +92,7 @@ struct RewardScores {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct Reward {
-    /// On 0 to 1. Absent where a grader failed or was not asked: such a completion has no reward, which is not 0.
+    /// On 0 to 1; 0 if a gate failed. Absent where a grader failed or was not asked: such a completion has no reward, which is not 0.
     score: Option<f64>,
     /// pass, fail, error or deferred.
     #[schema(example = "pass")]
@@ -220,8 +220,11 @@ impl Reward {
                 reasons.push(format!("{}: {text}", grade.criterion));
             }
         }
+        // Whatever the rest is worth, a trainer must not learn to fail a gate.
+        let is_gated = !result.verdict.failed_gates.is_empty();
+        let score = if is_gated { Some(0.0) } else { result.verdict.score };
         Self {
-            score: result.verdict.score.filter(|_| is_decided),
+            score: score.filter(|_| is_decided),
             status: variant_in_words(&result.verdict.status),
             criteria,
             reasons,

@@ -197,6 +197,13 @@ fn completions_are_graded_as_rewards_and_a_broken_judge_gives_none() {
         assert_eq!((&rewards[2]["score"], &rewards[2]["status"]), (&Json::Null, &json!("error")), "{found}");
         assert!(rewards[2]["reasons"].to_string().contains("malformed"), "{found}");
         assert!(found["cost"].as_f64().unwrap() > 0.0, "{found}");
+        // A failed gate is a reward of 0, as in Python, whatever the other criteria say.
+        let gated = "criteria: [{name: a, check: {type: contains, value: Hello}},\
+            {name: rude, weight: 0, not: true, required: true, check: {type: contains, value: idiot}}]";
+        let gated = ask(json!({ "rubric": gated, "completions": &completions[..2] })).await.json();
+        assert_eq!(gated["rewards"][0]["score"], json!(1.0), "{gated}");
+        let rude = &gated["rewards"][1];
+        assert_eq!((&rude["score"], &rude["status"]), (&json!(0.0), &json!("fail")), "{gated}");
         // Texts of completions are data: nothing in them is filled in.
         let prompts: Vec<String> = seen.lock().unwrap().iter().map(crate::model::Seen::prompt).collect();
         assert!(prompts.iter().any(|prompt| prompt.contains("Hello {{ row.prompt }}!")), "{prompts:?}");
