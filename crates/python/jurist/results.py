@@ -77,7 +77,7 @@ def _read_check_grade(data: Mapping[str, Any]) -> Grade:
     broke = data.get("error") is not None
     return Grade(
         criterion=data["criterion"],
-        status="failed" if broke else "not_applicable" if score is None else "scored",
+        status="failed" if broke else "abstained" if score is None else "scored",
         score=score,
         value=data.get("value"),
         reason=data.get("comment") or "",

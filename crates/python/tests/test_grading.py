@@ -64,6 +64,14 @@ def test_rubrics_come_from_files_texts_and_mappings(tmp_path: pathlib.Path) -> N
     assert rubrics[0].grade("Paris is the capital of France").passed is False
 
 
+def test_a_check_that_finds_nothing_to_look_at_abstains() -> None:
+    check = {"type": "trajectory:tool-used", "value": "rm"}
+    never = {"criteria": [{"name": "never", "not": True, "required": True, "check": check}]}
+    verdict = Rubric.from_dict(never).grade("42")
+    assert (verdict.status, verdict.passed, verdict.grade("never").status) == ("error", None, "abstained")
+    assert verdict.error == "never: there is no trace to look at"
+
+
 def test_a_wrong_rubric_says_every_problem_with_its_line() -> None:
     with pytest.raises(jurist.RubricError) as caught:
         Rubric.from_yaml("criteria:\n- name: a\n  check: {type: lenght}\n- name: b\n  wieght: 2\n  description: B?\n")
