@@ -149,11 +149,15 @@ impl JudgingArgs {
     }
 
     pub fn build_resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Resolver> {
-        // What is replayed goes nowhere.
-        if !self.trust_settings && self.replay.is_none() {
-            require_trust(settings)?;
-        }
+        let trust = if self.trust_settings { Ok(()) } else { require_trust(settings) };
+        let is_trusted = match trust {
+            Ok(()) => true,
+            // What is replayed goes nowhere. Embeddings and moderation are not replayed, so they are refused.
+            Err(_) if self.replay.is_some() => false,
+            Err(error) => return Err(error.into()),
+        };
         let resolver = Resolver::new(settings.clone(), load::variable)?;
+        let resolver = if is_trusted { resolver } else { resolver.without_requests() };
         Ok(resolver.with_trusted_address(self.base_url.as_deref()))
     }
 

@@ -38,6 +38,8 @@ pub struct Resolver {
     forms: FormMemory,
     /// Models that the process which uses this library brings itself, by name.
     provided: BTreeMap<String, Arc<dyn LanguageModel>>,
+    /// Whether models have names only, and nothing may be sent to any.
+    sends_nothing: bool,
 }
 
 /// Why a name leads to no model.
@@ -102,6 +104,7 @@ impl Resolver {
             guarded: None,
             forms: FormMemory::default(),
             provided: BTreeMap::new(),
+            sends_nothing: false,
         };
         // A wrong proxy or certificate is an error of the settings, whether or not a model is called.
         if resolver.network.ca.is_some() || resolver.network.proxy.is_some() {
@@ -142,6 +145,12 @@ impl Resolver {
     /// Lets no address that a file names lead into this machine or its network.
     pub fn with_address_guard(self) -> Result<Self, Unresolved> {
         Ok(Self { guarded: Some(public_client()?), ..self })
+    }
+
+    /// For a replay with settings that nobody trusts: models keep their names, and nothing is sent to any.
+    #[must_use]
+    pub fn without_requests(self) -> Self {
+        Self { client: OnceLock::new(), network: NetworkOptions::default(), sends_nothing: true, ..self }
     }
 
     /// Lets keys go to this address.
@@ -224,6 +233,10 @@ impl Resolver {
         let runs_here = served.vendor.runs_models && is_local(&endpoint.base_url);
         let free = || runs_here.then_some(Price::FREE);
         let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
+        if self.sends_nothing {
+            let why = format!("`{name}` is not asked, because the settings are not trusted");
+            return Ok(build_keyless_endpoint(full, served.name, why, price));
+        }
         // A server that is only known by its address may do without.
         let is_known = served.vendor.name != COMPATIBLE.name;
         let is_named = self.settings.vendors.get(served.name).is_some_and(|vendor| vendor.key.is_some());
@@ -536,6 +549,8 @@ pub fn listed_price(settings: &ProjectSettings, provider: Option<&str>, model: &
 
 #[cfg(test)]
 mod tests {
+    use jurist_core::dialect::CustomVendor;
+
     use super::*;
 
     fn resolve(
@@ -600,6 +615,24 @@ mod tests {
         assert!(trusted.http.unwrap().endpoint().key.is_some());
         let usual = Judge { base_url: Some("https://api.openai.com/v1".into()), ..judge };
         assert!(resolver().resolve_endpoint(&usual).unwrap().http.is_some());
+    }
+
+    #[test]
+    fn a_replay_with_settings_that_nobody_trusts_sends_nothing() {
+        let vendor = CustomVendor {
+            base_url: Some("https://stranger.example/v1".to_owned()),
+            key: Some("CLOUD_SECRET".to_owned()),
+            ..CustomVendor::default()
+        };
+        let vendors = [("stranger".to_owned(), vendor)].into();
+        let settings = ProjectSettings { vendors, ..ProjectSettings::default() };
+        let variable = |name: &str| (name == "CLOUD_SECRET").then(|| "hidden".to_owned());
+        let judge = Judge { model: Some("stranger/embed-1".to_owned()), ..Judge::default() };
+        let resolver = || Resolver::new(settings.clone(), variable).unwrap();
+        assert!(resolver().resolve_endpoint(&judge).unwrap().http.is_some());
+        let endpoint = resolver().without_requests().resolve_endpoint(&judge).unwrap();
+        assert_eq!((endpoint.name.as_str(), endpoint.http.is_none()), ("stranger/embed-1", true));
+        assert!(endpoint.model.missing_key().unwrap().contains("not trusted"));
     }
 
     #[test]
