@@ -70,6 +70,13 @@ def take_mapping(value: Any, name: str) -> dict[str, Any]:
     return dict(value)
 
 
+def take_text(value: Any, name: str) -> str:
+    """A text that the caller gave as an argument."""
+    if not isinstance(value, str):
+        raise InputTypeError(f"`{name}` is a `{type(value).__name__}`; give a text")
+    return value
+
+
 class RubricError(JuristError, ValueError):
     """A rubric is wrong. `diagnostics` lists every problem with its line."""
 

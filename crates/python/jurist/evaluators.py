@@ -8,12 +8,13 @@ or a mapping with `ai_support` as Potato's tasks have it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 from jurist import _native
 from jurist.errors import (
@@ -22,6 +23,7 @@ from jurist.errors import (
     InputTypeError,
     JuristError,
     take_mapping,
+    take_text,
     translate_error,
 )
 from jurist.judging import JudgeFunction, JudgeOptions, PreparedJudge, ensure_known_options, unknown_option
@@ -42,7 +44,9 @@ NOT_GIVEN: Any = object()
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """What an evaluator says. `score` is None where there is no honest number, and `error` then says why.
+    """What an evaluator says. `score` is None where there is no honest number, and `comment` then says why.
+
+    `error` is set where a judge or a check failed.
 
     >>> EvaluationResult(score=1.0, value=True, comment="equal").error is None
     True
@@ -101,8 +105,10 @@ class Evaluator:
         reference_outputs: Any = NOT_GIVEN,
         inputs: Any = NOT_GIVEN,
         context: Any = NOT_GIVEN,
+        **others: NoReturn,
     ) -> EvaluationResult:
         """Evaluate one output; raises `InputError` where its shape is not understood."""
+        _ensure_no_others(others)
         record = _build_record(outputs, reference_outputs, inputs, context)
         return _read_result(self.name, json.loads(self._grader.grade_to_json(record)), self._questions())
 
@@ -119,6 +125,12 @@ class Evaluator:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+
+def _ensure_no_others(others: Mapping[str, Any]) -> None:
+    """Raise an error for an argument that `evaluate` does not have."""
+    for name in others:
+        raise unknown_option(name, "evaluate()", ("outputs", "reference_outputs", "inputs", "context"))
 
 
 def _build_record(outputs: Any, reference_outputs: Any, inputs: Any, context: Any) -> dict[str, Any]:
@@ -367,8 +379,10 @@ class EmbeddingDistance:
         reference_outputs: Any = NOT_GIVEN,
         inputs: Any = NOT_GIVEN,
         context: Any = NOT_GIVEN,
+        **others: NoReturn,
     ) -> EvaluationResult:
         """Compare one output with its reference."""
+        _ensure_no_others(others)
         if self._evaluator is not None:
             return self._evaluator.evaluate(
                 outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, context=context
@@ -384,11 +398,18 @@ class EmbeddingDistance:
     def _embed_texts(self, texts: list[str]) -> list[list[float]]:
         assert self._embed is not None
         try:
-            return [[float(value) for value in vector] for vector in self._embed(texts)]
+            vectors = [[float(value) for value in vector] for vector in self._embed(texts)]
         except JuristError:
             raise
         except Exception as error:
             raise EvaluatorError(f"`embed_fn` raised {_describe_exception(error)}") from error
+        lengths = {len(vector) for vector in vectors}
+        if 0 in lengths or 1 < len(lengths):
+            found = " and ".join(map(str, sorted(lengths)))
+            raise InputError(f"`embed_fn` gave vectors of {found} numbers; give vectors of one length, which is not 0")
+        if not all(math.isfinite(value) for vector in vectors for value in vector):
+            raise InputError("`embed_fn` gave a vector with a value that is not a finite number")
+        return vectors
 
 
 def _describe_exception(error: Exception) -> str:
@@ -530,6 +551,7 @@ def register_evaluator(name: str, make: Callable[..., Any]) -> None:
     >>> build_evaluator("polite", {"word": "thank"}).evaluate(outputs="thank you").score
     1.0
     """
+    take_text(name, "name")
     if not callable(make):
         raise InputError(f"`{name}` is a `{type(make).__name__}`; register a class or a function")
     if _NAME.fullmatch(name) is None:
@@ -634,6 +656,7 @@ def build_evaluator(
     config: JudgeConfig = None,
 ) -> SupportsEvaluate:
     """An evaluator by name; `list_evaluators` lists them."""
+    take_text(name, "name")
     given = {} if params is None else take_mapping(params, "params")
     if name in _OWN:
         return _make_own_evaluator(_OWN[name], given)

@@ -74,6 +74,28 @@ def unknown_option(name: str, where: str, known: Sequence[str]) -> InputError:
     return InputError(f"{where} knows no `{name}`; {hint}")
 
 
+#: Options that are no numbers, with the types that they can have and words for those.
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "base_url": ((str,), "a text"),
+    "cache": ((str,), "a text"),
+    "record": ((str, os.PathLike), "a path"),
+    "replay": ((str, os.PathLike), "a path"),
+    "allow_commands": ((bool,), "True or False"),
+    "trust_settings": ((bool,), "True or False"),
+}
+
+
+def _ensure_types(options: JudgeOptions) -> None:
+    """Raise an error for options of other types than they can have."""
+    for name, (types, words) in _TYPES.items():
+        given = options.get(name)
+        if given is not None and not isinstance(given, types):
+            raise InputTypeError(f"`{name}` is a `{type(given).__name__}`; give {words}")
+    limits = options.get("limits")
+    if limits is not None and not callable(getattr(limits, "reserve_call", None)):
+        raise InputTypeError(f"`limits` is a `{type(limits).__name__}`; give limits as in `jurist.limits`")
+
+
 def _ensure_numbers(options: JudgeOptions) -> None:
     """Raise an error for numbers that the Rust part cannot take."""
     for name in ("n", "concurrency"):
@@ -110,6 +132,7 @@ class PreparedJudge:
             named = judge
         else:
             raise InputTypeError(f"`judge` is a `{type(judge).__name__}`; give the name of a model or a function")
+        _ensure_types(options)
         _ensure_numbers(options)
         self.settings: _native.GradingSettings = {
             "flags": _build_flags(options, named),

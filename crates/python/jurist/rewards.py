@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jurist.errors import InputError, InputTypeError, JuristError
+from jurist.errors import InputError, InputTypeError, JuristError, take_mapping
 from jurist.forks import renew_in_forks
 from jurist.judging import JudgeOptions, PreparedJudge, ensure_known_options, unknown_option
 from jurist.results import Verdict, Verdicts
@@ -472,8 +472,14 @@ def reward(
     ensure_known_options(options, "reward()", own)
     if (rubric is None) == (rubric_column is None):
         raise InputError("give either `rubric` or `rubric_column`")
+    if isinstance(extra_columns, str) or not isinstance(extra_columns, Sequence):
+        raise InputTypeError(f"`extra_columns` is a `{type(extra_columns).__name__}`; give a list of names")
+    for name, limit in (("max_chars", max_chars), ("max_repetition", max_repetition)):
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+            raise InputTypeError(f"`{name}` is a `{type(limit).__name__}`; give a number")
     taken = None if rubric is None else take_rubric(rubric)
-    return Reward(taken, rubric_column, columns or {}, extra_columns, max_chars, max_repetition, options)
+    fields = {} if columns is None else take_mapping(columns, "columns")
+    return Reward(taken, rubric_column, fields, extra_columns, max_chars, max_repetition, options)
 
 
 def measure_repetition(text: str, size: int = 4) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from jurist import _native, tables
-from jurist.errors import InputError, InputTypeError, Interrupted, JuristError, translate_error
+from jurist.errors import InputError, InputTypeError, Interrupted, JuristError, take_mapping, translate_error
 from jurist.judging import DEFAULT_CONCURRENCY, JudgeOptions, PreparedJudge, ensure_known_options
 from jurist.results import Verdict, Verdicts
 
@@ -47,7 +47,7 @@ class _GradeCall:
 
     def __init__(self, output: Any, given: Mapping[str, Any], where: str) -> None:
         options = {name: value for name, value in given.items() if name not in _FIELD_NAMES}
-        ensure_known_options(options, where)
+        ensure_known_options(options, where, ("output", *_FIELD_NAMES))
         self.options: JudgeOptions = options  # type: ignore[assignment]
         self.record = build_record(output, {name: given[name] for name in _FIELD_NAMES if name in given})
 
@@ -126,7 +126,7 @@ class Rubric:
         flags = _loading_flags(dialect, False)
         try:
             text = json.dumps(data, indent=2, ensure_ascii=False)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"the rubric cannot be written as JSON: {error}") from error
         return cls._read(_RubricSource("<dict>", text, name, flags))
 
@@ -138,7 +138,7 @@ class Rubric:
         >>> rubric.pass_mark
         0.5
         """
-        return cls.from_dict({**keys, "criteria": [dict(one) for one in criteria]})
+        return cls.from_dict({**keys, "criteria": [take_mapping(one, "criteria") for one in criteria]})
 
     @classmethod
     def _read(cls, source: _RubricSource, path: str | None = None) -> Rubric:
@@ -274,7 +274,7 @@ def build_record(output: Any, given: CandidateFields | Mapping[str, Any]) -> dic
     named = {"id": given.get("id"), "output": output, **{name: given.get(name) for name in _FIELD_NAMES}}
     fields = named.pop("fields")
     record = {name: value for name, value in named.items() if value is not None}
-    for name, value in (fields or {}).items():
+    for name, value in ({} if fields is None else take_mapping(fields, "fields")).items():
         if name in record:
             raise InputError(f"`{name}` is given twice: as an argument and in `fields`")
         record[name] = value
@@ -375,10 +375,11 @@ class Grader:
             native.finish()
         except _native.NativeError as error:
             raise translate_error(error) from None
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             if isinstance(error, JuristError):
                 raise
-            raise InputError(str(error)) from error
+            # A single record is one of the caller's arguments, whose names the fields are.
+            raise InputError(str(error).replace("`output.", "`")) from error
         for message in native.take_messages():
             warnings.warn(message, JuristWarning, stacklevel=5)
         return graded

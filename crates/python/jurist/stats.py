@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jurist import _native
-from jurist.errors import InputError, JuristError
+from jurist.errors import InputError, JuristError, take_text
 from jurist.tables import to_plain, to_plain_rows
 
 #: Inputs whose first index is a row; for all others, a table is the list of its columns.
@@ -33,6 +33,7 @@ def compute(name: str, *args: Any, **inputs: Any) -> Any:
     >>> compute("proportion_ci", k=84, n=200)["wilson"][0] > 0.35
     True
     """
+    take_text(name, "name")
     if args and inputs:
         raise InputError("give arguments by name or by position, not both")
     problem: dict[str, Any]
@@ -43,13 +44,18 @@ def compute(name: str, *args: Any, **inputs: Any) -> Any:
         problem = {"family": name, "input": plain}
     try:
         answer = json.loads(_native.solve_statistics_problem(problem))
-    except (TypeError, ValueError) as error:
-        raise InputError(str(error)) from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(_name_argument(str(error))) from error
     if "undefined" in answer:
         raise Undefined(answer["undefined"])
     if "error" in answer:
         raise InputError(answer["error"])
     return answer["result"]
+
+
+def _name_argument(message: str) -> str:
+    """A message about a value of the problem, with the name that the caller knows."""
+    return message.replace("`problem.input.", "`").replace("`problem.args", "`args")
 
 
 def krippendorff_alpha(ratings: Any, level: str = "ordinal") -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jurist.errors import InputError, InputTypeError, missing_package
+from jurist.errors import InputError, InputTypeError, missing_package, take_mapping
 
 if TYPE_CHECKING:
     import datasets
@@ -29,6 +29,7 @@ def read_rows(rows: Any, columns: Mapping[str, str] | None) -> list[Any]:
     >>> read_rows([{"id": 1, "answer": "Paris"}], {"output": "answer"})
     [{'id': 1, 'output': 'Paris'}]
     """
+    columns = None if columns is None else take_mapping(columns, "columns")
     if isinstance(rows, list):
         return _rename_rows(_ensure_rows(rows), columns)
     if isinstance(rows, (str, bytes, Mapping)) or _is_column(rows):
@@ -152,7 +153,7 @@ def _rename_rows(rows: list[Any], columns: Mapping[str, str] | None) -> list[Any
 def ensure_columns(columns: Mapping[str, str], names: Iterable[str]) -> None:
     """Raise an error where the rows lack a column that `columns` names."""
     known = list(names)
-    for field, column in columns.items():
+    for field, column in take_mapping(columns, "columns").items():
         if column not in known:
             listed = ", ".join(sorted(str(name) for name in known))
             raise InputError(f"the rows have no column `{column}` for `{field}`; they have {listed}")

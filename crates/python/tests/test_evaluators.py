@@ -126,6 +126,12 @@ def test_embeddings_may_come_from_a_function() -> None:
         evaluators.EmbeddingDistance(embed_fn=lambda texts: []).evaluate(outputs="a", reference_outputs="b")
 
 
+@pytest.mark.parametrize("vectors", [[[], []], [[1.0], [1.0, 2.0]], [[float("nan")], [1.0]]], ids=str)
+def test_vectors_that_cannot_be_compared_are_refused(vectors: list[list[float]]) -> None:
+    with pytest.raises(jurist.InputError, match="`embed_fn` gave"):
+        evaluators.EmbeddingDistance(embed_fn=lambda texts: vectors).evaluate(outputs="a", reference_outputs="b")
+
+
 def test_unknown_names_parameters_and_shapes_raise() -> None:
     with pytest.raises(jurist.InputError, match="no_such"):
         build_evaluator("no_such")
@@ -279,12 +285,16 @@ def test_wrong_arguments_are_errors_of_this_package() -> None:
         lambda: evaluators.AgentAsJudgeEvaluator("gpt-5", requirements=3),  # type: ignore[arg-type]
         lambda: evaluators.EmbeddingDistance(embed_fn=3),  # type: ignore[arg-type]
         lambda: evaluators.RegexMatch("a", "x"),  # type: ignore[arg-type]
+        lambda: build_evaluator(3),  # type: ignore[arg-type]
+        lambda: evaluators.register_evaluator(3, list),  # type: ignore[arg-type]
     ]
     for make in wrong:
         with pytest.raises(jurist.InputTypeError):
             make()
     with pytest.raises(jurist.InputError, match="LLMTrajectoryJudge knows no `tempratur`"):
         evaluators.LLMTrajectoryJudge("gpt-5", tempratur=3)
+    with pytest.raises(jurist.InputError, match=r"evaluate\(\) knows no `output`; did you mean `outputs`"):
+        evaluators.ExactMatch().evaluate(output="a")  # type: ignore[arg-type]
     with pytest.raises(jurist.InputError, match="did you mean `max_cost`"):
         evaluators.LLMTrajectoryJudge("gpt-5", max_costs=3)
 

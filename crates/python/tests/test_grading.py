@@ -382,7 +382,10 @@ def test_values_of_other_libraries_become_plain() -> None:
         ({"timeout": -1}, jurist.InputError), ({"timeout": float("nan")}, jurist.InputError),
         ({"timeout": 1e300}, jurist.InputError), ({"timeout": "3"}, jurist.InputTypeError),
         ({"n": "3"}, jurist.InputTypeError), ({"n": 0}, jurist.InputError), ({"judge": 3}, jurist.InputTypeError),
-        ({"concurrency": 0}, jurist.InputError),
+        ({"concurrency": 0}, jurist.InputError), ({"record": 3}, jurist.InputTypeError),
+        ({"replay": 3}, jurist.InputTypeError), ({"base_url": 3}, jurist.InputTypeError),
+        ({"cache": ["off"]}, jurist.InputTypeError), ({"allow_commands": "no"}, jurist.InputTypeError),
+        ({"limits": 3}, jurist.InputTypeError), ({"fields": 3}, jurist.InputTypeError),
     ],
     ids=str,
 )
@@ -396,7 +399,8 @@ def test_values_of_wrong_types_are_errors_of_this_package() -> None:
     for call in (
         lambda: untyped.load(None), lambda: untyped.from_yaml(3), lambda: untyped.from_yaml("a", name=3),
         lambda: Rubric.from_dict(CHECKED).grade_many([{"output": "a"}], progress=3),  # type: ignore[arg-type]
-        lambda: Rubric.from_dict(CHECKED).grade_many(3),
+        lambda: Rubric.from_dict(CHECKED).grade_many(3), lambda: untyped.build("short"),
+        lambda: untyped.from_dict(CHECKED).grade_many([{"output": "a"}], columns=["output"]),
     ):
         with pytest.raises(jurist.InputTypeError) as raised:
             call()
@@ -421,6 +425,19 @@ def test_an_asynchronous_judge_answers_after_a_fork() -> None:
     while not loop.is_closed() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert loop.is_closed()
+
+
+def test_values_that_are_no_json_are_named() -> None:
+    rubric = Rubric.from_dict(CHECKED)
+    with pytest.raises(jurist.InputError, match="^`output` is a `bytes`"):
+        rubric.grade(b"Paris")
+    with pytest.raises(jurist.InputError, match="too large"):
+        rubric.grade(10**400)
+    nested: Any = {}
+    for _ in range(100_000):
+        nested = {"a": nested}
+    with pytest.raises(jurist.InputError, match="cannot be written as JSON"):
+        Rubric.from_dict(nested)
 
 
 def test_a_notebook_shows_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,6 +148,16 @@ def test_completions_of_wrong_types_are_refused(completions: Any) -> None:
         jurist.reward(SAME)(completions=completions)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"columns": ["output"]}, {"extra_columns": "answer"}, {"max_chars": "9"}, {"max_repetition": True}],
+    ids=str,
+)
+def test_wrong_options_of_a_reward_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(jurist.InputTypeError, match=next(iter(options))):
+        jurist.reward(SAME, **options)
+
+
 def test_a_rubric_of_a_row_is_a_rubric() -> None:
     with pytest.raises(jurist.InputTypeError, match="a rubric is"):
         jurist.reward(rubric_column="rubric")(completions=["a"], rubric=[[1]])

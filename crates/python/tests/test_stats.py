@@ -48,6 +48,10 @@ def test_what_the_data_do_not_say_is_no_number() -> None:
         stats.cohen_kappa([1, 1, 1], [1, 1, 1])
     with pytest.raises(jurist.InputError, match="no statistic is called"):
         stats.compute("kapa", x=1)
+    with pytest.raises(jurist.InputError, match="^`x.0.` is not a finite number"):
+        stats.mean_interval([float("inf")])
+    with pytest.raises(jurist.InputTypeError, match="`name` is a `int`"):
+        stats.compute(3)  # type: ignore[arg-type]
     with pytest.raises(jurist.InputError, match="knows no `z`"):
         stats.compute("correlation", x=[1, 2], y=[1, 2], z=3)
     assert stats.compute("percent_agreement", ["a", "b"], ["a", "a"]) == 0.5
