@@ -146,11 +146,8 @@ mod tests {
     /// The number of pixels that are about as dark as text, in the part with the labels.
     fn dark(pixmap: &Pixmap) -> usize {
         let is_label = |at: usize| at as u32 % pixmap.width() < 100 && 90 < at as u32 / pixmap.width();
-        let is_dark = |(at, premultiplied_color_u8): &(usize, &resvg::tiny_skia::PremultipliedColorU8)| {
-            is_label(*at)
-                && premultiplied_color_u8.red() < 90
-                && premultiplied_color_u8.green() < 90
-                && premultiplied_color_u8.blue() < 90
+        let is_dark = |(at, pixel): &(usize, &resvg::tiny_skia::PremultipliedColorU8)| {
+            is_label(*at) && pixel.red() < 90 && pixel.green() < 90 && pixel.blue() < 90
         };
         pixmap.pixels().iter().enumerate().filter(is_dark).count()
     }
@@ -161,13 +158,7 @@ mod tests {
         assert_eq!((pixmap.width(), missing.len()), (1280, 0));
         let corner = pixmap.pixel(0, 0).unwrap();
         assert_eq!((corner.red(), corner.green(), corner.blue(), corner.alpha()), (255, 255, 255, 255));
-        let blue = pixmap
-            .pixels()
-            .iter()
-            .filter(|premultiplied_color_u8| {
-                premultiplied_color_u8.red() < 80 && 150 < premultiplied_color_u8.blue()
-            })
-            .count();
+        let blue = pixmap.pixels().iter().filter(|pixel| pixel.red() < 80 && 150 < pixel.blue()).count();
         assert!(2_000 < blue, "{blue} pixels are as blue as the bar");
         assert!(dark(&drawn("").0) + 50 < dark(&pixmap), "the label is not there");
     }

@@ -169,7 +169,7 @@ pub struct BatchClient<'a> {
 
 impl std::fmt::Debug for BatchClient<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BatchOffice").field("folder", &self.folder).finish_non_exhaustive()
+        f.debug_struct("BatchClient").field("folder", &self.folder).finish_non_exhaustive()
     }
 }
 

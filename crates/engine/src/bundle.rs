@@ -60,19 +60,19 @@ impl Bundle {
             return Err(NotBundled::Secret(name.clone()));
         }
         let mut bundle = Self {
-            suite: within(&project.suite, &project.root)?,
+            suite: path_in_project(&project.suite, &project.root)?,
             dialect: dialect.map(|dialect| dialect.name().to_owned()),
             files: BTreeMap::new(),
             variables,
         };
         for (path, text) in &*reading.texts.borrow() {
             if path == Path::new(DATA_REPLACEMENT) && !is_dataset(Path::new(&**text)) {
-                let replacement = within(Path::new(&**text), &project.root)?;
+                let replacement = path_in_project(Path::new(&**text), &project.root)?;
                 bundle.files.insert(DATA_REPLACEMENT.to_owned(), format!("/{replacement}"));
             } else if path == Path::new(DATA_REPLACEMENT) || is_dataset(path) {
                 bundle.files.insert(path.to_string_lossy().into_owned(), text.to_string());
             } else {
-                bundle.files.insert(within(path, &project.root)?, text.to_string());
+                bundle.files.insert(path_in_project(path, &project.root)?, text.to_string());
             }
         }
         for unit in &plan.units {
@@ -80,7 +80,7 @@ impl Bundle {
             if let Some(TraceSource::File(path)) = &case.candidate.trace {
                 let unreadable = |error| NotBundled::Unreadable(path.clone(), error);
                 let found = project.find(path).map_err(unreadable)?;
-                if let Entry::Vacant(entry) = bundle.files.entry(within(&found, &project.root)?) {
+                if let Entry::Vacant(entry) = bundle.files.entry(path_in_project(&found, &project.root)?) {
                     entry.insert(crate::load::read_text_file(&found).map_err(unreadable)?.to_string());
                 }
             }
@@ -151,7 +151,7 @@ fn matching(pattern: &Path, texts: &BTreeMap<PathBuf, Arc<str>>) -> Vec<PathBuf>
 }
 
 /// A path from the project's root, as a bundle writes it.
-fn within(path: &Path, root: &Path) -> Result<String, NotBundled> {
+fn path_in_project(path: &Path, root: &Path) -> Result<String, NotBundled> {
     let outside = || NotBundled::Outside(path.to_owned());
     let inside = path.strip_prefix(root).map_err(|_| outside())?;
     let part = |component: Component<'_>| match component {

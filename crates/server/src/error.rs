@@ -223,7 +223,7 @@ pub async fn add_problem_body(response: Response) -> Response {
 }
 
 /// Closes the connection after a body that was not read to its end, because the rest would be taken for a request.
-pub async fn closing(mut response: Response) -> Response {
+pub async fn close_connection(mut response: Response) -> Response {
     if matches!(response.status(), StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -24,7 +24,7 @@ const BATCH: usize = 500;
 /// Runs until the stop signal.
 pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>) {
     loop {
-        if let Err(error) = tidy(&app, clock::current_time()).await {
+        if let Err(error) = delete_expired_data(&app, clock::current_time()).await {
             tracing::warn!(%error, "maintenance waits for the database");
         }
         check_alert_conditions(&app).await;
@@ -59,7 +59,7 @@ pub async fn checkpoint(app: App, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-async fn tidy(app: &App, now: Time) -> Result<(), StoreError> {
+async fn delete_expired_data(app: &App, now: Time) -> Result<(), StoreError> {
     app.store.drop_expired_sessions(now).await?;
     app.store.drop_old_claims(days_before(now, CLAIM_DAYS)).await?;
     let Some(days) = app.settings.retention_days else { return Ok(()) };

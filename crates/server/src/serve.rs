@@ -19,7 +19,7 @@ use tracing::{Instrument, Span};
 
 use crate::app::{Access, App};
 use crate::connections::serve_connections;
-use crate::error::{ApiError, add_problem_body, closing};
+use crate::error::{ApiError, add_problem_body, close_connection};
 use crate::monitor::DecisionLoopSettings;
 use crate::request_id::{RequestId, assign_request_id};
 use crate::telemetry::REQUEST;
@@ -108,7 +108,7 @@ fn build_server_router(app: App) -> axum::Router {
         .layer(middleware::from_fn_with_state(app.clone(), limit_body_size))
         .layer(middleware::from_fn_with_state(app.clone(), limit_request_time))
         .layer(RequestDecompressionLayer::new())
-        .layer(middleware::map_response(closing))
+        .layer(middleware::map_response(close_connection))
         .layer(CsrfLayer::new())
         .layer(middleware::map_response(add_problem_body))
         .layer(middleware::from_fn_with_state(app, known_host))

@@ -135,7 +135,7 @@ impl Store {
         let read_only = StoreError::ReadOnly(self.place.clone());
         if !self.db.is_pg() {
             let Err(StoreError::Failed(error)) = self.db.begin().await.map(drop) else { return Ok(()) };
-            return Err(if is_read_only(&error) { read_only } else { unreachable(&self.place, error) });
+            return Err(if is_read_only(&error) { read_only } else { unreachable_error(&self.place, error) });
         }
         let setting = "SELECT current_setting('transaction_read_only') AS setting";
         let setting: String = self.db.one(setting, Vec::new()).await?.get("setting")?;
@@ -162,8 +162,8 @@ async fn postgres(url: &str, options: StoreOptions) -> Result<OpenedDatabase, St
     // A single connection first, because its error has the cause. The pool retries until its timeout and reports
     // only the timeout.
     let first = tokio::time::timeout(options.patience, sqlx::ConnectOptions::connect(&connect)).await;
-    let first = first.map_err(|_| unreachable(&place, sqlx::Error::PoolTimedOut))?;
-    sqlx::Connection::close(first.map_err(|error| unreachable(&place, error))?).await?;
+    let first = first.map_err(|_| unreachable_error(&place, sqlx::Error::PoolTimedOut))?;
+    sqlx::Connection::close(first.map_err(|error| unreachable_error(&place, error))?).await?;
     let pool = PgPoolOptions::new()
         .max_connections(options.connections)
         .acquire_timeout(options.patience)
@@ -184,7 +184,7 @@ async fn sqlite(url: &str, options: StoreOptions) -> Result<OpenedDatabase, Stor
         return Err(StoreError::BadUrl(without_password(url)));
     }
     refuse_emptied_file(path).await?;
-    create_private(Path::new(path)).map_err(|error| unreachable(path, error.into()))?;
+    create_private(Path::new(path)).map_err(|error| unreachable_error(path, error.into()))?;
     let connect = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -196,7 +196,11 @@ async fn sqlite(url: &str, options: StoreOptions) -> Result<OpenedDatabase, Stor
         .statement_cache_capacity(512)
         .pragma("temp_store", "MEMORY");
     let opened = |error: sqlx::Error| {
-        if is_read_only(&error) { StoreError::ReadOnly(path.to_owned()) } else { unreachable(path, error) }
+        if is_read_only(&error) {
+            StoreError::ReadOnly(path.to_owned())
+        } else {
+            unreachable_error(path, error)
+        }
     };
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(2 * options.patience);
     // Above this number of pages in the log, the writer itself moves them into the file. Regular maintenance does it
@@ -291,7 +295,7 @@ fn make_file_private(_path: &str) -> bool {
     false
 }
 
-fn unreachable(place: &str, error: sqlx::Error) -> StoreError {
+fn unreachable_error(place: &str, error: sqlx::Error) -> StoreError {
     StoreError::Unreachable { place: place.to_owned(), error }
 }
 

@@ -266,12 +266,7 @@ impl Store {
         };
         let damaged = |text: &str| StoreError::damaged_row("score", &text, "it is a stratum and a number");
         let scores = scores.unwrap_or_default();
-        scores
-            .split_ascii_whitespace()
-            .map(|split_ascii_whitespace| {
-                read(split_ascii_whitespace).ok_or_else(|| damaged(split_ascii_whitespace))
-            })
-            .collect()
+        scores.split_ascii_whitespace().map(|score| read(score).ok_or_else(|| damaged(score))).collect()
     }
 
     /// Traces with human labels; the newest label counts.

@@ -196,7 +196,7 @@ pub fn show_run(
             }
             show_answers(out, run, &result)?;
         } else if result.verdict.status != VerdictStatus::Pass {
-            let shared = obstacle(&result).filter(|shared| Some(shared) != last_reason.as_ref());
+            let shared = describe_obstacle(&result).filter(|shared| Some(shared) != last_reason.as_ref());
             if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
                 writeln!(out, "    as `{first}`")?;
                 continue;
@@ -276,8 +276,8 @@ fn describe_lost_criteria(run: &Run, result: &CaseResult) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// What kept a case from a verdict, where it takes long to say and is the same for all that was asked.
-fn obstacle(result: &CaseResult) -> Option<String> {
+/// The reason why a case has no verdict, if the reason is long and all grades share it.
+fn describe_obstacle(result: &CaseResult) -> Option<String> {
     let of = |grade: &Grade| match &grade.outcome {
         Outcome::Failed { detail, .. } => Some(detail.clone()),
         Outcome::Deferred { .. } => Some(grade.reason.as_str().to_owned()),

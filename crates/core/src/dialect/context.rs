@@ -70,7 +70,7 @@ pub enum VariableExpansion {
 
 impl std::fmt::Debug for ProjectEnvironment<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("ProjectEnvironment").field("root", &self.root).finish_non_exhaustive()
     }
 }
 

@@ -192,7 +192,7 @@ pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: 
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let mut diagnostic =
                 Diagnostic::error(Code::BadValue, cx.head(node), "this pattern cannot be used").label(reason);
-            if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|one_text| text.contains(one_text)) {
+            if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| text.contains(group)) {
                 diagnostic = diagnostic
                     .note("patterns run in linear time, so that none can hang")
                     .note("`engine: backtracking` next to it allows look-around, within a number of steps");

@@ -23,7 +23,7 @@ const MAX_REPLY: u32 = 8192;
 pub(super) const TOOL_TIMEOUT: f64 = 60.0;
 const SYSTEM: &str = "You are a helpful assistant.";
 
-pub(super) async fn talk(
+pub(super) async fn hold_conversation(
     caller: &ModelClient,
     line: &ModelEndpoint,
     told: &Judge,

@@ -193,7 +193,7 @@ impl Agents {
         base_url: Option<String>,
         allow_commands: bool,
     ) -> Self {
-        let n_programs = std::thread::available_parallelism().map_or(4, |non_zero| non_zero.get() * 2);
+        let n_programs = std::thread::available_parallelism().map_or(4, |n_cores| n_cores.get() * 2);
         Self {
             resolver,
             servers,
@@ -476,7 +476,7 @@ impl Agents {
                 produced
             }
             PreparedTarget::Model { told, line, server: None } => {
-                conversation::talk(caller, line, told, case, which, None).await
+                conversation::hold_conversation(caller, line, told, case, which, None).await
             }
             PreparedTarget::Model { told, line, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
@@ -484,7 +484,8 @@ impl Agents {
                     McpServer::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.http_client()?, here).await?;
-                let produced = conversation::talk(caller, line, told, case, which, Some(&mcp)).await;
+                let produced =
+                    conversation::hold_conversation(caller, line, told, case, which, Some(&mcp)).await;
                 mcp.close().await;
                 drop(turn);
                 produced

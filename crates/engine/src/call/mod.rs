@@ -164,7 +164,7 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 impl std::fmt::Debug for ModelClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caller").field("caching", &self.caching).finish_non_exhaustive()
+        f.debug_struct("ModelClient").field("caching", &self.caching).finish_non_exhaustive()
     }
 }
 

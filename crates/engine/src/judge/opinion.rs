@@ -22,7 +22,7 @@ pub struct JudgeAnswers {
 
 impl std::fmt::Debug for JudgeAnswers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MemberAnswers").finish_non_exhaustive()
+        f.debug_struct("JudgeAnswers").finish_non_exhaustive()
     }
 }
 

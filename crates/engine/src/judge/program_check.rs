@@ -71,7 +71,7 @@ impl std::fmt::Debug for CheckPrograms {
 
 impl CheckPrograms {
     pub fn new(resolver: Arc<Resolver>, project: SuiteFiles, allowed: bool) -> Self {
-        let n_programs = std::thread::available_parallelism().map_or(4, |non_zero| non_zero.get() * 2);
+        let n_programs = std::thread::available_parallelism().map_or(4, |n_cores| n_cores.get() * 2);
         let turns = Semaphore::new(n_programs);
         Self { resolver, project, allowed, turns, decided: Mutex::default() }
     }

@@ -12,10 +12,10 @@ pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
         return Some(json!({ "error": told["error"] }));
     }
     match protocol {
-        Protocol::OpenaiChat => chat(&events),
-        Protocol::OpenaiResponses => responses(&events),
+        Protocol::OpenaiChat => assemble_chat_stream(&events),
+        Protocol::OpenaiResponses => assemble_responses_stream(&events),
         Protocol::Anthropic => assemble_anthropic_stream(&events),
-        Protocol::Gemini => contents(&events),
+        Protocol::Gemini => assemble_gemini_stream(&events),
     }
 }
 
@@ -44,7 +44,7 @@ fn nth<'a>(list: &'a mut Vec<Json>, number: &Json) -> Option<&'a mut Json> {
     list.get_mut(at)
 }
 
-fn chat(events: &[Json]) -> Option<Json> {
+fn assemble_chat_stream(events: &[Json]) -> Option<Json> {
     let mut message = json!({ "role": "assistant", "content": null, "refusal": null });
     let (mut calls, mut finish, mut usage) = (Vec::new(), Json::Null, Json::Null);
     let (mut tokens, mut prompt_filters, mut filters) = (Vec::new(), Json::Null, json!({}));
@@ -93,7 +93,7 @@ fn chat(events: &[Json]) -> Option<Json> {
     (!finish.is_null()).then_some(body)
 }
 
-fn responses(events: &[Json]) -> Option<Json> {
+fn assemble_responses_stream(events: &[Json]) -> Option<Json> {
     let is_last = |value: &&Json| {
         matches!(
             value["type"].as_str(),
@@ -141,7 +141,7 @@ fn assemble_anthropic_stream(events: &[Json]) -> Option<Json> {
     is_done.then_some(body)
 }
 
-fn contents(events: &[Json]) -> Option<Json> {
+fn assemble_gemini_stream(events: &[Json]) -> Option<Json> {
     let mut body = events.last()?.clone();
     let parts =
         events.iter().flat_map(|event| event["candidates"][0]["content"]["parts"].as_array()).flatten();

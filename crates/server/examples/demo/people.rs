@@ -6,8 +6,8 @@ use jurist_core::annotate::{AnnotationSettings, Answer, Quote, Rated, Rating};
 use jurist_core::grade::{Time, Value};
 use jurist_core::plan::hash_position;
 use jurist_server::annotate::{
-    ItemSubject, collect_run_claims, complete_annotation, from_rubric, giving, load_assignment_context,
-    parse_task_settings, verification,
+    ItemSubject, assignment_policy, collect_run_claims, complete_annotation, from_rubric,
+    load_assignment_context, parse_task_settings, verification,
 };
 use jurist_server::monitor::find_monitor;
 use jurist_store::accounts::{NewAccount, ProjectRole};
@@ -82,7 +82,7 @@ async fn answer(
         account(store, project, person.name, ProjectRole::Annotator, Time::from_micros(clock)).await;
     for n in 0..person.n_items {
         let time = Time::from_micros(clock);
-        let given = giving(&parse_task_settings(task), account, time);
+        let given = assignment_policy(&parse_task_settings(task), account, time);
         let next = store.assign_next(project, task.id, account, &given, time).await.unwrap();
         let NextAssignment::Given(given) = next else { return n };
         let (assignment, item) = *given;

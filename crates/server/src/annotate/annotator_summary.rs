@@ -82,7 +82,7 @@ fn is_of_item(scheme: &Scheme) -> bool {
 }
 
 /// Items whose answers are hidden from an annotator of the task, because they have not answered them yet.
-pub async fn hidden(
+pub async fn list_hidden_items(
     store: &Store,
     project: ProjectId,
     task: &Task,

@@ -10,7 +10,7 @@ mod people;
 mod work;
 
 pub use annotator_summary::{
-    AnnotationWithSchemes, hidden, load_all_annotations, load_annotations, people_of, titles,
+    AnnotationWithSchemes, list_hidden_items, load_all_annotations, load_annotations, people_of, titles,
 };
 pub use export::{AnnotationFormat, export_annotations};
 pub use finish::complete_annotation;
@@ -26,7 +26,7 @@ pub use people::{
 };
 pub use task_definition::{ItemSubject, RubricVersionRef, TaskDefinition, is_turned};
 pub use work::{
-    AssignmentContext, AssignmentPage, giving, load_assignment_context, load_assignment_page,
+    AssignmentContext, AssignmentPage, assignment_policy, load_assignment_context, load_assignment_page,
     load_shown_progress,
 };
 

@@ -36,7 +36,7 @@ pub struct AssignmentPage {
 }
 
 /// The assignment policy of a task for an annotator.
-pub fn giving(settings: &AnnotationSettings, account: AccountId, now: Time) -> AssignmentPolicy {
+pub fn assignment_policy(settings: &AnnotationSettings, account: AccountId, now: Time) -> AssignmentPolicy {
     let start = blake3::hash(account.to_string().as_bytes());
     let start = i64::from_le_bytes(start.as_bytes()[..8].try_into().expect("8 bytes")) >> 1;
     AssignmentPolicy {

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use super::path_parameters::{ASSIGNMENT_ID, TASK_ID};
 use super::{Json, Path};
 use crate::annotate::{
-    AssignmentPage, complete_annotation, giving, load_assignment_context, load_assignment_page,
+    AssignmentPage, assignment_policy, complete_annotation, load_assignment_context, load_assignment_page,
     parse_task_settings,
 };
 use crate::app::App;
@@ -188,7 +188,7 @@ async fn assign_next_item(
     let (task, now): (TaskId, Time) = (task.parse()?, clock::current_time());
     let task = app.store.task(caller.project, task).await?;
     let settings = parse_task_settings(&task);
-    let given = giving(&settings, account, now);
+    let given = assignment_policy(&settings, account, now);
     let why = match app.store.assign_next(caller.project, task.id, account, &given, now).await? {
         NextAssignment::Given(it) => {
             let work = load_assignment_context(&app.store, caller.project, it.0).await?;
@@ -246,7 +246,7 @@ async fn save_assignment_draft(
         return Err(ApiError::Forbidden("submitted answers cannot be changed in this task".to_owned()));
     }
     let now = clock::current_time();
-    let until = giving(&settings, assignment.account, now).until;
+    let until = assignment_policy(&settings, assignment.account, now).until;
     let draft = serde_json::to_value(&sent.draft).expect("a draft is plain data");
     let saved =
         app.store.save_draft(caller.project, assignment.id, &draft, sent.revision, now, until).await?;

@@ -7,8 +7,8 @@ use jurist_store::StoreError;
 use crate::app::App;
 use crate::auth::Principal;
 
-/// Those of some candidates that the caller has still to answer.
-pub async fn withheld<'a>(
+/// The candidates among these that the caller has still to annotate, and whose results stay hidden until then.
+pub async fn find_withheld_candidates<'a>(
     app: &App,
     caller: &Principal,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -15,11 +15,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
-use super::blinding::withheld;
+use super::blinding::find_withheld_candidates;
 use super::path_parameters::{CASE_KEY, DATASET};
 use super::traces::TraceListQuery;
 use super::{Json, Paging, Path, Query};
-use crate::annotate::hidden;
+use crate::annotate::list_hidden_items;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::datasets::{
@@ -313,11 +313,11 @@ async fn write_requested_version(
         None => None,
     };
     let hidden = match &task {
-        Some(task) => hidden(store, project, task, caller.person).await?,
+        Some(task) => list_hidden_items(store, project, task, caller.person).await?,
         None => Default::default(),
     };
     let all_traces = traces.iter().chain(&found_traces).map(TraceId::as_str);
-    let withheld = withheld(&app, &caller, all_traces).await?;
+    let withheld = find_withheld_candidates(&app, &caller, all_traces).await?;
     let sources = CaseSources {
         base: new.base,
         note: new.note,
@@ -366,7 +366,7 @@ async fn find_filtered_traces(
     let mut ids = datasets::list_filtered_traces(&app.store, caller.project, &filter, limit).await?;
     // A case of a verdict that is hidden from the caller would reveal it.
     if filter.verdict.is_some() || filter.order.by == TraceKey::Score {
-        let withheld = withheld(app, caller, ids.iter().map(TraceId::as_str)).await?;
+        let withheld = find_withheld_candidates(app, caller, ids.iter().map(TraceId::as_str)).await?;
         ids.retain(|id| !withheld.contains(id.as_str()));
     }
     if ids.is_empty() {

@@ -21,8 +21,8 @@ use super::audit::record_audit_entry;
 use super::path_parameters::{ITEM_ID, TASK_ID};
 use super::{Json, Path, Query};
 use crate::annotate::{
-    AnnotationWithSchemes, TaskDefinition, excluded_accounts, hidden, load_annotations, load_annotator_names,
-    titles,
+    AnnotationWithSchemes, TaskDefinition, excluded_accounts, list_hidden_items, load_annotations,
+    load_annotator_names, titles,
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -218,7 +218,7 @@ impl TaskReview {
     pub async fn of(app: &App, caller: &Principal, id: &str) -> Result<Self, ApiError> {
         caller.needs(AccessScope::Write)?;
         let task = app.store.task(caller.project, id.parse()?).await?;
-        let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
+        let hidden = list_hidden_items(&app.store, caller.project, &task, caller.person).await?;
         let answers = load_annotations(&app.store, caller.project, &task).await?;
         Ok(Self { task, answers, hidden })
     }
@@ -326,7 +326,7 @@ async fn list_item_answers(
     let project = caller.project;
     let item = app.store.item(project, id.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
-    if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
+    if list_hidden_items(&app.store, project, &task, caller.person).await?.contains(&item.id) {
         return Err(ApiError::Forbidden(
             "answer this item first; then you can see the other answers".to_owned(),
         ));
@@ -380,7 +380,7 @@ async fn decide_dispute(
     let (project, now) = (caller.project, clock::current_time());
     let item = app.store.item(project, item.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
-    if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
+    if list_hidden_items(&app.store, project, &task, caller.person).await?.contains(&item.id) {
         return Err(ApiError::Forbidden(
             "answer this item first; then you can decide the dispute".to_owned(),
         ));

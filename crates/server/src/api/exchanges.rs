@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::blinding::withheld;
+use super::blinding::find_withheld_candidates;
 use super::path_parameters::{RUN_ID, TRACE_ID};
 use super::{Json, Path, Query};
 use crate::app::App;
@@ -77,7 +77,7 @@ async fn list_trace_exchanges(
     caller.needs(AccessScope::Read)?;
     let id: TraceId = id.parse()?;
     app.store.trace(caller.project, &id).await?;
-    if !withheld(&app, &caller, [id.as_str()]).await?.is_empty() {
+    if !find_withheld_candidates(&app, &caller, [id.as_str()]).await?.is_empty() {
         return Err(ApiError::Forbidden(
             "answer this item first; then you can see the judge grades".to_owned(),
         ));

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Query;
-use super::blinding::withheld;
+use super::blinding::find_withheld_candidates;
 use super::grades::{GradeLine, GradeListQuery, VerdictLine};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
@@ -141,14 +141,14 @@ impl ExportPager {
                 let filter = all.grades().unwrap_or_default();
                 let page = store.grades(project, &filter, after, PAGE).await?;
                 let told = page.items.iter().map(|grade_head| grade_head.candidate.as_str());
-                let withheld = withheld(&self.app, &self.caller, told).await?;
+                let withheld = find_withheld_candidates(&self.app, &self.caller, told).await?;
                 build_export_rows(page, GradeLine::from, |grade_line| grade_line.is_visible(&withheld))
             }
             ProjectExportKind::Verdicts => {
                 let filter = all.verdicts().unwrap_or_default();
                 let page = store.verdicts(project, &filter, after, PAGE).await?;
                 let told = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
-                let withheld = withheld(&self.app, &self.caller, told).await?;
+                let withheld = find_withheld_candidates(&self.app, &self.caller, told).await?;
                 build_export_rows(page, VerdictLine::from, |verdict_line| verdict_line.is_visible(&withheld))
             }
             ProjectExportKind::Traces => {

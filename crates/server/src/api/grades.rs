@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::blinding::withheld;
+use super::blinding::find_withheld_candidates;
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -399,7 +399,7 @@ async fn list_grades(
     };
     let n_found = items.len();
     let told = items.iter().map(|grade_line| grade_line.candidate.as_str());
-    let withheld = withheld(&app, &caller, told).await?;
+    let withheld = find_withheld_candidates(&app, &caller, told).await?;
     items.retain(|grade_line| grade_line.is_visible(&withheld));
     let n_withheld = n_found - items.len();
     Ok(Json(GradeLines { items, n_withheld, next: next.map(|cursor| cursor.to_string()) }))
@@ -421,7 +421,7 @@ async fn list_verdicts(
     let page = app.store.verdicts(caller.project, &which.verdicts()?, after.as_ref(), limit).await?;
     let n_found = page.items.len();
     let told = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
-    let withheld = withheld(&app, &caller, told).await?;
+    let withheld = find_withheld_candidates(&app, &caller, told).await?;
     let items = page
         .items
         .into_iter()

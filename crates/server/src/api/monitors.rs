@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
-use super::blinding::withheld;
+use super::blinding::find_withheld_candidates;
 use super::path_parameters::{MONITOR, TRACE_ID};
 use super::picture::ChartView;
 use super::{Json, Path, Query};
@@ -318,7 +318,7 @@ async fn list_monitor_decisions(
     let mut summaries: BTreeMap<String, DecisionSummary> =
         own.map(|decision_summary| (decision_summary.trace.clone(), decision_summary)).collect();
     let mut verdicts = monitor::load_newest_verdicts(&app.store, caller.project, &traces).await?;
-    let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
+    let withheld = find_withheld_candidates(&app, &caller, traces.iter().map(String::as_str)).await?;
     let versions = app.store.monitor_versions(caller.project, found.id).await?;
     let view = |monitor_decision: &MonitorDecision| {
         let version = versions.iter().find(|version| version.id == monitor_decision.version);
@@ -340,7 +340,7 @@ async fn list_monitor_decisions(
         .iter()
         .map(view)
         .filter(is_told)
-        .map(|decision_view| decision_view.withheld(&withheld))
+        .map(|decision_view| decision_view.hide_if_withheld(&withheld))
         .collect();
     Ok(Json(DecisionPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
@@ -563,6 +563,6 @@ async fn list_trace_decisions(
     caller.needs(AccessScope::Read)?;
     let id: TraceId = id.parse()?;
     let all = monitor::explain_trace_decisions(&app.store, caller.project, &id).await?;
-    let withheld = withheld(&app, &caller, [id.as_str()]).await?;
-    Ok(Json(all.into_iter().map(|decision_view| decision_view.withheld(&withheld)).collect()))
+    let withheld = find_withheld_candidates(&app, &caller, [id.as_str()]).await?;
+    Ok(Json(all.into_iter().map(|decision_view| decision_view.hide_if_withheld(&withheld)).collect()))
 }

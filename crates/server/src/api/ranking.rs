@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use super::picture::ChartView;
 use super::{Json, Query, compute_json_response};
-use crate::annotate::{TaskDefinition, excluded_accounts, hidden, is_turned};
+use crate::annotate::{TaskDefinition, excluded_accounts, is_turned, list_hidden_items};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
@@ -180,7 +180,7 @@ async fn load_annotator_preferences(
         .into_iter()
         .map(|submitted| ((submitted.item, submitted.account), is_turned(submitted.id)))
         .collect();
-    let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
+    let hidden = list_hidden_items(&app.store, caller.project, &task, caller.person).await?;
     let excluded = excluded_accounts(&task);
     let mut held = PairwiseComparisons { names: labels.clone(), ..PairwiseComparisons::default() };
     let mut after = None;

@@ -25,7 +25,7 @@ use super::traces::TraceListQuery;
 use super::{Json, Path, Query};
 use crate::annotate::{
     Added, AnnotationFormat, ItemSubject, TaskDefinition, add_rows, add_subjects, check_answer_keys,
-    collect_trace_claims, export_annotations, find_traces, from_annotation, from_rubric, hidden,
+    collect_trace_claims, export_annotations, find_traces, from_annotation, from_rubric, list_hidden_items,
     load_shown_progress, merge_task_settings, named_traces, parse_task_settings, update_task_settings,
     verification,
 };
@@ -516,7 +516,7 @@ async fn export_task_answers(
         }
     };
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
+    let hidden = list_hidden_items(&app.store, caller.project, &task, caller.person).await?;
     let file = export_annotations(&app.store, caller.project, &task, kind, None, |item_id| {
         hidden.contains(&item_id)
     })

@@ -18,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::blinding::withheld;
+use super::blinding::find_withheld_candidates;
 use super::path_parameters::TRACE_ID;
 use super::{Json, Path, Query, parse_json_body};
 use crate::app::App;
@@ -332,7 +332,7 @@ async fn load_listed_traces(
             reason: it.reason,
         });
     }
-    let withheld = withheld(app, caller, ids.iter().map(String::as_str)).await?;
+    let withheld = find_withheld_candidates(app, caller, ids.iter().map(String::as_str)).await?;
     let line = |head: TraceHead| {
         let id = head.id.as_str();
         let is_withheld = withheld.contains(id);
@@ -483,7 +483,7 @@ async fn get_trace(
 ) -> Result<Json<TraceSummary>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let found = app.store.trace(caller.project, &TraceId::new(id)?).await?;
-    let withheld = withheld(&app, &caller, [found.id.as_str()]).await?;
+    let withheld = find_withheld_candidates(&app, &caller, [found.id.as_str()]).await?;
     Ok(Json(TraceSummary { is_withheld: !withheld.is_empty(), ..found.into() }))
 }
 

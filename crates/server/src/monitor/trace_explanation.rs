@@ -141,7 +141,7 @@ impl DecisionView {
     }
 
     /// Hides the judges' results if the viewer has still to annotate the trace.
-    pub fn withheld(self, withheld: &BTreeSet<String>) -> Self {
+    pub fn hide_if_withheld(self, withheld: &BTreeSet<String>) -> Self {
         if withheld.contains(&self.trace) {
             Self { verdict: None, score: None, spread: None, is_disputed: false, ..self }
         } else {

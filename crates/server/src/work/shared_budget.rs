@@ -111,7 +111,7 @@ impl ProjectBudget {
                 } else {
                     self.limit_cap
                 };
-                return Err(over(whose, &spent, amount, cap));
+                return Err(over_budget_error(whose, &spent, amount, cap));
             }
             // The missing amount is reserved for calls in progress, which usually cost less than they reserve.
             has_waited = true;
@@ -150,7 +150,7 @@ pub(super) fn open_monitor_budget(
 }
 
 /// The error of a call for which there is no money, with amounts in the currency of the budget.
-fn over(whose: &str, spent: &MonthSpend, amount: Usd, cap: Option<Cap>) -> ModelError {
+fn over_budget_error(whose: &str, spent: &MonthSpend, amount: Usd, cap: Option<Cap>) -> ModelError {
     let money = |amount: Usd| cap.map_or_else(|| amount.to_string(), |cap| cap.format_amount(amount));
     let limit = match cap {
         Some(cap) => cap.format_limit(),
@@ -247,10 +247,10 @@ mod tests {
         let spent = MonthSpend { cap: Some(usd(0.0025)), reserved: Usd::default(), settled: usd(0.0) };
         let cap = Cap::new(0.002, "GBP".parse().unwrap(), 1.25).unwrap();
         assert_eq!(
-            over("its own", &spent, usd(0.01), Some(cap)).detail,
+            over_budget_error("its own", &spent, usd(0.01), Some(cap)).detail,
             "£0.00 of its own £0.002 are spent, and one more call may cost up to £0.0080"
         );
-        let in_dollars = over("its own", &spent, usd(0.01), None).detail;
+        let in_dollars = over_budget_error("its own", &spent, usd(0.01), None).detail;
         assert!(in_dollars.contains('$') && !in_dollars.contains('£'), "{in_dollars}");
     }
 }

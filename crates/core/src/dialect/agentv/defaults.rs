@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use super::assertion::AssertionRules;
-use super::prompt::{AgentvPrompt, prompts, read_input_messages, rewrite_old_variables};
+use super::prompt::{AgentvPrompt, read_input_messages, read_prompts, rewrite_old_variables};
 use super::target::{
     AgentvTarget, GraderSettings, read_agentv_targets, read_grader, read_project_judge, read_project_target,
 };
@@ -99,7 +99,7 @@ impl<'a> AgentvTestDefaults<'a> {
         let mut defaults = Self {
             asserted: assert_nodes(fields).to_vec(),
             metadata: fields.json_map("metadata"),
-            prompts: fields.get("prompts").map(|node| prompts(cx, node, rules)).unwrap_or_default(),
+            prompts: fields.get("prompts").map(|node| read_prompts(cx, node, rules)).unwrap_or_default(),
             targets: fields
                 .any(&["providers", "targets", "target"])
                 .map(|node| read_agentv_targets(cx, node, rules))

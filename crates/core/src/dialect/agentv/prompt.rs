@@ -94,7 +94,7 @@ impl FilledPrompt {
     }
 }
 
-pub(super) fn prompts(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<AgentvPrompt> {
+pub(super) fn read_prompts(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<AgentvPrompt> {
     if rules == TestRules::Promptfoo {
         return promptfoo::read_promptfoo_prompts(cx, node);
     }

@@ -1,6 +1,6 @@
 //! Projected month-end spend.
 
-use super::traffic_forecast::ahead;
+use super::traffic_forecast::forecast_sum;
 use crate::money::Month;
 use crate::quantity::{Time, Usd};
 use crate::stats::basics::undefined::Undefined;
@@ -39,7 +39,7 @@ pub fn forecast(spent: Usd, days: &[DaySum], cap: Option<Usd>, now: Time) -> Res
         return Err(Undefined("a forecast needs two full days with spending".to_owned()));
     }
     let (spent, left) = (spent.nanos() as f64, month.days_left(now));
-    let coming = ahead(&past, left, ALPHA)?;
+    let coming = forecast_sum(&past, left, ALPHA)?;
     let (low, high) = coming.interval;
     let sum = |more: f64| Usd::from_nanos((spent + more.max(0.0)).round() as i64);
     let a_day = past.iter().sum::<f64>() / past.len() as f64;

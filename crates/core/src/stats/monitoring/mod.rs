@@ -19,4 +19,4 @@ pub use traffic::{
     CorrectedTraffic, LabelledTrace, Traffic, TrafficSequence, TrafficStratum, TrafficSums,
     WeightedScoreSums, correct_traffic_mean, estimate_traffic_mean,
 };
-pub use traffic_forecast::{Ahead, ahead};
+pub use traffic_forecast::{SumForecast, forecast_sum};

@@ -1,7 +1,7 @@
 //! A month with another sample rate of a monitor: how many traces are judged, and how wide the interval of the mean is.
 
 use super::traffic::TrafficSums;
-use super::traffic_forecast::{Ahead, ahead};
+use super::traffic_forecast::{SumForecast, forecast_sum};
 use crate::stats::basics::special::two_sided_z;
 
 /// Days of a month.
@@ -29,8 +29,8 @@ pub fn month_ahead(days: &[f64]) -> Option<MonthAhead> {
     if days.is_empty() {
         return None;
     }
-    let interval = ahead(days, MONTH, ALPHA).ok();
-    let interval = interval.map(|Ahead { interval: (low, high), .. }| (low.max(0.0), high.max(0.0)));
+    let interval = forecast_sum(days, MONTH, ALPHA).ok();
+    let interval = interval.map(|SumForecast { interval: (low, high), .. }| (low.max(0.0), high.max(0.0)));
     let value = days.iter().sum::<f64>() / days.len() as f64 * MONTH;
     Some(MonthAhead { value, interval })
 }

@@ -309,12 +309,12 @@ pub fn find_score_warnings(table: &ScoreTable) -> Vec<Warning> {
             found.push(Warning::Ceiling { criterion, share: ceiling });
         }
     }
-    found.extend(together(&columns));
+    found.extend(group_correlated_criteria(&columns));
     found
 }
 
-/// Groups in which every two move together; a criterion is in one group at most.
-fn together(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
+/// Groups of criteria whose scores correlate pairwise; a criterion is in one group at most.
+fn group_correlated_criteria(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
     let n = columns.len();
     let with = |a: usize, b: usize| correlate_scores(&columns[a].scores, &columns[b].scores);
     let correlations: Vec<Vec<Option<f64>>> =
