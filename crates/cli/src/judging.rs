@@ -356,8 +356,8 @@ impl JudgingArgs {
             progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner).show(line);
         };
         let (folder, poll) = (folder.join("batches"), std::time::Duration::from_millis(poll));
-        let office = BatchClient { folder: &folder, poll, listener: &listener };
-        if let Err(error) = caller.run_batches(&office).await {
+        let batch_client = BatchClient { folder: &folder, poll, listener: &listener };
+        if let Err(error) = caller.run_batches(&batch_client).await {
             render::print_error(&format!("the batch failed: {error}"));
             return Ok(BatchOutcome::Failed);
         }

@@ -218,8 +218,8 @@ impl BatchClient<'_> {
         part: &[BatchEntry],
     ) -> Result<BatchReplies, ModelError> {
         let Some(first) = part.first() else { return Ok(BatchReplies::new()) };
-        let office = VendorBatchApi { http: &first.http, poll: self.poll, listener: self.listener };
-        let results = office.wait(&ticket.id).await;
+        let batch_api = VendorBatchApi { http: &first.http, poll: self.poll, listener: self.listener };
+        let results = batch_api.wait(&ticket.id).await;
         if !results.as_ref().is_err_and(ModelError::is_passing) {
             let _ = std::fs::remove_file(&ticket.path);
         }
@@ -228,7 +228,7 @@ impl BatchClient<'_> {
             let line: Json =
                 serde_json::from_str(line).map_err(|_| not_understood("a line of the results"))?;
             let key = line["custom_id"].as_str().unwrap_or_default().to_owned();
-            replies.insert(key, office.reply(&line));
+            replies.insert(key, batch_api.reply(&line));
         }
         Ok(replies)
     }

@@ -123,23 +123,23 @@ pub fn run_score_command(args: &ScoreArgs) -> anyhow::Result<CommandOutcome> {
     else {
         return Ok(CommandOutcome::BadInput);
     };
-    let mut sheet = GradeBook::new(&rubric);
-    if !read_grade_lines(&args.grades, &mut sheet)? {
+    let mut grade_book = GradeBook::new(&rubric);
+    if !read_grade_lines(&args.grades, &mut grade_book)? {
         return Ok(CommandOutcome::BadInput);
     }
-    if let Some(candidate) = sheet.without_text() {
+    if let Some(candidate) = grade_book.without_text() {
         anyhow::bail!(
             "this rubric has a length penalty, and the text of `{candidate}` is missing; add a line {{\"candidate\": \"{candidate}\", \"response\": \"…\"}}"
         );
     }
-    print_verdicts(&rubric, &sheet, args.combine(&judge))
+    print_verdicts(&rubric, &grade_book, args.combine(&judge))
 }
 
 /// After so many bad lines it is the wrong file.
 const MANY: usize = 50;
 
 /// Reads every line, and says everything that is wrong with them.
-fn read_grade_lines(path: &Path, sheet: &mut GradeBook<'_>) -> anyhow::Result<bool> {
+fn read_grade_lines(path: &Path, grade_book: &mut GradeBook<'_>) -> anyhow::Result<bool> {
     let name = path.display();
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
@@ -155,12 +155,12 @@ fn read_grade_lines(path: &Path, sheet: &mut GradeBook<'_>) -> anyhow::Result<bo
         n_lines += 1;
         let problem = match GradesFileLine::parse(&line) {
             Ok(GradesFileLine::Candidate { id, response }) => {
-                sheet.candidate(&id, response);
+                grade_book.candidate(&id, response);
                 None
             }
             Ok(GradesFileLine::Grades(grades)) => grades
                 .into_iter()
-                .find_map(|grade| sheet.add(grade).err())
+                .find_map(|grade| grade_book.add(grade).err())
                 .map(|grade_rejection| explain_refused_grade(&grade_rejection)),
             Err(error) => Some(error.to_string()),
         };
@@ -190,12 +190,12 @@ fn explain_refused_grade(refused: &GradeRejection) -> String {
 
 fn print_verdicts(
     rubric: &Rubric,
-    sheet: &GradeBook<'_>,
+    grade_book: &GradeBook<'_>,
     combine: Combine,
 ) -> anyhow::Result<CommandOutcome> {
     let mut out = std::io::BufWriter::new(render::stdout());
     let mut tally = CandidateTally::default();
-    for (candidate, ballot) in sheet.ballots(combine) {
+    for (candidate, ballot) in grade_book.ballots(combine) {
         let (status, score, native) = match &ballot {
             CandidateVerdict::Single(verdict) => (verdict.status, verdict.score, verdict.native),
             CandidateVerdict::Panel { panel, .. } => (panel.status, panel.score, None),

@@ -247,7 +247,7 @@ impl RunExecutionArgs {
         let ReadyRun { jobs, mut run, log, done: mut results, outputs, paid, part } = ready;
         caller.budget.charge(Some(paid));
         let caller = match log.cost_recorder() {
-            Some(purse) => caller.with_shared_budget(purse),
+            Some(shared_budget) => caller.with_shared_budget(shared_budget),
             None => caller,
         };
         // Found before anything is paid for.

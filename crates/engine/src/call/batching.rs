@@ -15,14 +15,14 @@ impl ModelClient {
     ///
     /// The highest possible cost of a part is at most the rest of the budget; the next part is sent when the real cost
     /// of the last one is known. A request that does not fit alone is over budget.
-    pub async fn run_batches(&self, office: &BatchClient<'_>) -> Result<(), ModelError> {
+    pub async fn run_batches(&self, batch_client: &BatchClient<'_>) -> Result<(), ModelError> {
         let Some(batches) = &self.batches else { return Ok(()) };
         let mut wanted = batches.take_wanted()?;
         // Batches of an earlier attempt are paid for already, so they are collected first.
-        for ticket in office.tickets() {
+        for ticket in batch_client.tickets() {
             let (found, rest) = wanted.into_iter().partition(|entry| ticket.covers(entry));
             wanted = rest;
-            self.collect(batches, office.collect(&ticket, &found).await?, found).await?;
+            self.collect(batches, batch_client.collect(&ticket, &found).await?, found).await?;
         }
         let mut wanted = VecDeque::from(wanted);
         while !wanted.is_empty() {
@@ -30,9 +30,9 @@ impl ModelClient {
             if part.is_empty() {
                 continue;
             }
-            let ticket = office.submit(&part).await?;
+            let ticket = batch_client.submit(&part).await?;
             self.meter.n_requests.fetch_add(part.len() as u64, Ordering::Relaxed);
-            self.collect(batches, office.collect(&ticket, &part).await?, part).await?;
+            self.collect(batches, batch_client.collect(&ticket, &part).await?, part).await?;
         }
         Ok(())
     }

@@ -109,7 +109,7 @@ pub struct ModelClient {
     caching: Caching,
     pub budget: CallBudget,
     /// A budget shared with other processes, in addition to the run's own.
-    purse: Option<Arc<dyn SharedBudget>>,
+    shared_budget: Option<Arc<dyn SharedBudget>>,
     limits: VendorRateLimits,
     gates: RateLimiters,
     pub tape: Tape,
@@ -174,7 +174,7 @@ impl Default for ModelClient {
             cache: None,
             caching: Caching::Off,
             budget: CallBudget::new(None),
-            purse: None,
+            shared_budget: None,
             limits: VendorRateLimits::default(),
             gates: RateLimiters::default(),
             tape: Tape::Off,
@@ -198,8 +198,8 @@ impl ModelClient {
     }
 
     #[must_use]
-    pub fn with_shared_budget(self, purse: Arc<dyn SharedBudget>) -> Self {
-        Self { purse: Some(purse), ..self }
+    pub fn with_shared_budget(self, shared_budget: Arc<dyn SharedBudget>) -> Self {
+        Self { shared_budget: Some(shared_budget), ..self }
     }
 
     #[must_use]
@@ -236,8 +236,8 @@ impl ModelClient {
     /// Adds what an agent reports to have cost. Nothing could be reserved for it.
     pub async fn charge_reported_cost(&self, cost: Usd) {
         self.budget.charge(Some(cost));
-        if let Some(purse) = &self.purse {
-            purse.charge(cost).await;
+        if let Some(shared_budget) = &self.shared_budget {
+            shared_budget.charge(cost).await;
         }
     }
 
@@ -406,10 +406,13 @@ impl ModelClient {
         request: &'r Request,
         gate: &RateLimiter,
     ) -> Cow<'r, Request> {
-        let (Some(purse), Some(price)) = (&self.purse, line.price) else { return Cow::Borrowed(request) };
+        let (Some(shared_budget), Some(price)) = (&self.shared_budget, line.price) else {
+            return Cow::Borrowed(request);
+        };
         match gate.likely_output(&line.name) {
             Some(likely)
-                if likely < request.max_tokens && !purse.may_fit(price.of(request.most_usage())).await =>
+                if likely < request.max_tokens
+                    && !shared_budget.may_fit(price.of(request.most_usage())).await =>
             {
                 Cow::Owned(Request { max_tokens: likely, ..request.clone() })
             }
@@ -431,8 +434,8 @@ impl ModelClient {
         line: &ModelEndpoint,
         most: Option<Usd>,
     ) -> Result<Option<Box<dyn BudgetReservation>>, ModelError> {
-        match &self.purse {
-            Some(purse) => purse.reserve(&line.name, most).await.map(Some),
+        match &self.shared_budget {
+            Some(shared_budget) => shared_budget.reserve(&line.name, most).await.map(Some),
             None => Ok(None),
         }
     }

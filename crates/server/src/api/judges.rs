@@ -195,8 +195,8 @@ async fn ping_judge(
     ensure_judge_allowed(&app, &asked.judge)?;
     let line = resolve_judge_endpoint(&resolver(&app)?, Some(&asked.judge)).map_err(WorkRefusal::from)?;
     record_audit_entry(&app, &caller, "judge.ping", &line.name, json!({})).await?;
-    let purse = ProjectBudget::new(&app.workshop, caller.project, "ping", String::new());
-    let calls = ModelClient::default().with_shared_budget(Arc::new(purse));
+    let shared_budget = ProjectBudget::new(&app.workshop, caller.project, "ping", String::new());
+    let calls = ModelClient::default().with_shared_budget(Arc::new(shared_budget));
     let began = Instant::now();
     let called = calls.call(&line, &build_ping_request(&line.name), &mut Tries::once()).await;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

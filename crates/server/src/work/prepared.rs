@@ -113,10 +113,14 @@ impl PreparedSubmission {
     }
 
     /// The context of the calls of one slice, with their budget and the outputs of units that were graded before.
-    pub fn call_context(&self, purse: Arc<dyn SharedBudget>, outputs: StoredOutputs) -> Arc<GradingContext> {
+    pub fn call_context(
+        &self,
+        shared_budget: Arc<dyn SharedBudget>,
+        outputs: StoredOutputs,
+    ) -> Arc<GradingContext> {
         let limits = vendor_limits(&self.settings);
         let caller = ModelClient::default()
-            .with_shared_budget(purse)
+            .with_shared_budget(shared_budget)
             .with_rate_limiters(self.gates.clone())
             .with_limits(limits);
         let caller = match &self.cache {

@@ -105,11 +105,11 @@ pub async fn run_slice_job(
     let jobs = select_again(jobs, is_left);
     if !jobs.is_empty() {
         let limit = prepared.asked.cap().map(Limit::InAll);
-        let purse =
+        let shared_budget =
             ProjectBudget::new(shop, project, KIND, slice.run.to_string()).with_limit(limit).with_job(job);
         let mut keeper = ResultRecorder { shop, project, run: slice.run, broken: BTreeSet::new() };
         let outputs = load_stored_outputs(shop, project, &slice, &prepared, &jobs).await?;
-        let shared = prepared.call_context(Arc::new(purse), outputs);
+        let shared = prepared.call_context(Arc::new(shared_budget), outputs);
         let agents = jobs.first().map(|job| Arc::clone(&job.agents));
         let again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
         let mut stopped = keeper.pass(jobs, &shared, stop).await;

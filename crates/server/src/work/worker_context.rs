@@ -148,10 +148,11 @@ impl WorkerContext {
     }
 
     /// The context of a monitor's judge calls, with their budget.
-    pub fn call_context(&self, purse: ProjectBudget) -> GradingContext {
+    pub fn call_context(&self, shared_budget: ProjectBudget) -> GradingContext {
         let redactor = Redactor::new(self.work.environment.secrets(), &self.work.settings.redact);
         let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let caller = ModelClient::default().with_shared_budget(Arc::new(purse)).with_rate_limiters(gates);
+        let caller =
+            ModelClient::default().with_shared_budget(Arc::new(shared_budget)).with_rate_limiters(gates);
         let caller = caller.with_limits(vendor_limits(&self.work.settings));
         GradingContext { caller, redactor: redactor.unwrap_or_default(), outputs: StoredOutputs::default() }
     }
