@@ -68,7 +68,7 @@ fn number_outcome(ended: anyhow::Result<CommandOutcome>) -> u8 {
             // A reader that has seen enough, such as `head`, is not an error.
             let broken_pipe = error
                 .downcast_ref::<std::io::Error>()
-                .is_some_and(|downcast_ref| downcast_ref.kind() == std::io::ErrorKind::BrokenPipe);
+                .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
             if broken_pipe {
                 // What a shell makes of SIGPIPE; 0 would hide what was left to say.
                 141

@@ -165,8 +165,7 @@ fn cut_to_columns(text: &str, columns: usize) -> &str {
 
 /// How wide the terminal is that reads standard output; a file or a pipe has no end.
 pub fn terminal_columns() -> Option<usize> {
-    terminal_size::terminal_size_of(std::io::stdout())
-        .map(|terminal_size_of| usize::from(terminal_size_of.0.0))
+    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
 /// Something that a person should know, while the work goes on.

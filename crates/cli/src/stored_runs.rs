@@ -177,8 +177,8 @@ impl StoredRuns {
         Ok(tasks.into_iter().map(|(task, name)| (task.id.to_string(), name)).collect())
     }
 
-    /// Of a grader's answers to one question about a candidate the newest counts. What people said carries the name of
-    /// its annotation task.
+    /// Grades of the database. Of several answers of a grader to one question about a candidate, the newest counts.
+    /// Grades of people have the name of their annotation task.
     pub async fn load_stored_grades(
         &self,
         which: StoredGradeKind,

@@ -1,4 +1,4 @@
-//! What people said in a task: means in the units of each scale with their intervals, over all items or by any field
+//! Results of an annotation task: means in the units of each scale with their intervals, over all items or by any field
 //! of the data.
 
 use std::collections::{BTreeMap, BTreeSet};

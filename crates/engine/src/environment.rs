@@ -6,7 +6,7 @@ use jurist_core::redact::is_secret_variable;
 
 /// A variable of the environment; an empty one is none.
 pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|var| !var.is_empty())
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// What programs inherit of the environment: nothing that could be a secret.

@@ -33,8 +33,8 @@ impl SharedBudget for PythonLimits {
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
         let (object, model) = (Arc::clone(&self.object), model.to_owned());
         Box::pin(async move {
-            // The object waits for its turn, and others go on meanwhile. If nobody waits for the result any more, the
-            // reservation is dropped, which settles it.
+            // The Python object may block, so it runs on a thread of its own. If the call is cancelled, the reservation
+            // is dropped, which settles it.
             let asked = tokio::task::spawn_blocking(move || reserve_call(object, &model, most));
             let lost = |error: tokio::task::JoinError| build_limits_error(&error.to_string());
             let reservation = asked.await.map_err(lost)??;

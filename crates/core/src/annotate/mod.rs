@@ -1,4 +1,4 @@
-//! What people are asked about an item, what they answer, and what their answers come to.
+//! Annotation forms: the items and questions that annotators see, their answers, and the grades that follow.
 //!
 //! The same JSON in the store, over HTTP and in TypeScript.
 

@@ -1,4 +1,4 @@
-//! What a judge said, as something that a person confirms or corrects, and what the person's answers come to.
+//! Answers of judges as claims that a person confirms or corrects, and the ratings that follow from that.
 //!
 //! Parts decide: a criterion that rests on claims or requirements is the share of them that hold, and a corrected
 //! branch of a tree leads to the questions behind it.

@@ -357,7 +357,7 @@ impl<'a> MappingReader<'a> {
         let names = self.names.take();
         let is_idle = |entry: &&NodeEntry| {
             let is_name = names.contains(&entry.key.as_str())
-                && entry.value.text_or_null().is_some_and(|text_or_null| 1 < text_or_null.len());
+                && entry.value.text_or_null().is_some_and(|text| 1 < text.len());
             entry.value.is_null() && !is_name && known.contains(&entry.key.as_str())
         };
         for entry in self.entries.iter().filter(is_idle) {

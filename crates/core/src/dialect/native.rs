@@ -258,7 +258,7 @@ fn merge_imported_definitions<T: Clone + PartialEq>(
     what: &str,
 ) {
     for (name, value) in from {
-        if into.insert(name.clone(), value.clone()).is_some_and(|insert| insert != *value) {
+        if into.insert(name.clone(), value.clone()).is_some_and(|earlier| earlier != *value) {
             cx.report(
                 Diagnostic::error(
                     Code::DuplicateId,

@@ -6,10 +6,10 @@ use unicode_normalization::char::canonical_combining_class;
 use super::QuoteLocation;
 use crate::candidate::CandidatePart;
 
-/// Where a quote stands, if it stands anywhere and says enough to be evidence.
+/// The position of a quote in the candidate, if it is there and long enough to be evidence.
 ///
 /// Case, spaces, quotation marks, dashes and compatible spellings of a character count as the same;
-/// an ellipsis stands for anything between two stretches of one part. Positions are bytes of the original.
+/// an ellipsis matches anything between two stretches of one part. Positions are bytes of the original.
 /// A stretch needs four letters or digits and a word that is neither a function word nor a short number,
 /// unless the quote is the whole part. It begins and ends with whole words; a long one may break off.
 ///

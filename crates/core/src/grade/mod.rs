@@ -224,7 +224,7 @@ impl Reason {
 
 impl<'de> Deserialize<'de> for Reason {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|deserialize| Self::new(&deserialize))
+        String::deserialize(deserializer).map(|text| Self::new(&text))
     }
 }
 

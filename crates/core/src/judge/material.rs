@@ -29,9 +29,10 @@ impl JudgeInput {
         self.trace.as_ref().map(|trace| render_trace_for_judge(trace, TRACE_TOKENS))
     }
 
-    /// A code that stands nowhere in the material: a hash over all of it and the seed.
+    /// The code of the tags around data: a hash over the judge input and the seed, which does not occur in the input.
     ///
-    /// It is the same for every criterion of one candidate, so that caches keep working.
+    /// It is the same for every criterion of one candidate, so that caches keep working. ARCHITECTURE.md says why it is
+    /// a hash.
     pub(super) fn code(&self, others: &[&str], seed: u64) -> String {
         let mut all: Vec<&str> = others.to_vec();
         all.push(&self.task);

@@ -1,7 +1,7 @@
-//! What a judge is asked, and what its reply says.
+//! Prompts for judges, and the reading of their replies.
 //!
-//! Everything here is a value: prompts are rendered and replies are read without calling anybody.
-//! What is graded is data: it is fenced, and nothing that stands in it is ever taken for an answer.
+//! Everything here is a value: prompts are rendered and replies are read without a call.
+//! The candidate is data: it is fenced, and no text of it is ever taken for an answer.
 
 mod contest;
 mod reply_schema;

@@ -1,6 +1,6 @@
-//! JSON objects in a text: those of a reply, and those that stand in what is graded.
+//! JSON objects in a text: those of a reply, and those of the candidate.
 //!
-//! One reader serves both, with one limit, so that nothing a reply could repeat goes unseen in the material.
+//! One reader serves both, with one limit, so that every object that a reply could repeat is found in the candidate.
 //! Every brace is looked at, and no byte more often than the limit on depth allows: the time is linear.
 
 use serde_json::{Map, Value as Json};

@@ -27,7 +27,7 @@ fn order_of(key: &str) -> usize {
 
 /// JSON for the wire, with the properties of a reply's schema in the order of the reply.
 ///
-/// Servers that hold a model to a schema make it write the properties in the order they stand in.
+/// Servers that enforce a schema make the model write the properties in the order of the schema.
 #[derive(Debug)]
 pub struct InReplyOrder<'a>(pub &'a Value);
 

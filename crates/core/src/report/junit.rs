@@ -1,7 +1,7 @@
 //! JUnit's XML, as CI systems read it: failures, errors and skipped cases are three things.
 //!
 //! It keeps to Jenkins' schema (`junit-10.xsd`), which has no properties for a case.
-//! They stand in its output instead, one `[[PROPERTY|name=value]]` a line.
+//! They are in the case's output instead, one `[[PROPERTY|name=value]]` a line.
 
 use std::fmt::Write as _;
 

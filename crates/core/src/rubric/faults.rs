@@ -276,7 +276,7 @@ impl Examiner {
         for question in iter_questions(criteria).filter(|question| question.node.is_some()) {
             let (id, owner) = (question.id(), question.criterion.id.as_str());
             // Two nodes of one graph with one id are a fault of that graph.
-            let other = owners.insert(id.clone(), owner).is_some_and(|insert| insert != owner);
+            let other = owners.insert(id.clone(), owner).is_some_and(|earlier| earlier != owner);
             if other || seen.contains_key(&id) {
                 unique = false;
                 self.fault(&[], "criteria", RubricProblem::DuplicateId(id));

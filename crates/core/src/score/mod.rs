@@ -91,9 +91,9 @@ impl QuoteStatus {
     }
 }
 
-/// What the rubric says.
+/// Computes the verdict of a rubric.
 ///
-/// `answers` stand in the order of [`Rubric::questions`]; `penalty` is what the rubric's length penalty takes off.
+/// `answers` are in the order of [`Rubric::questions`]; `penalty` is subtracted because of the rubric's length penalty.
 ///
 /// ```
 /// use jurist_core::grade::{Outcome, Value, VerdictStatus};

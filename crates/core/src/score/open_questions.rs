@@ -23,8 +23,9 @@ pub fn open_questions(rubric: &Rubric, known: &[Option<QuestionAnswer<'_>>]) -> 
         }
         let next = match &spot.criterion.ask {
             CriterionKind::Group(_) => None,
-            CriterionKind::Tree(graph) => next_tree_node(graph, &known[spot.question..])
-                .map(|next_tree_node| spot.question + next_tree_node),
+            CriterionKind::Tree(graph) => {
+                next_tree_node(graph, &known[spot.question..]).map(|node| spot.question + node)
+            }
             CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Recipe(_) => {
                 Some(spot.question)
             }

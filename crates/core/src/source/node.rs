@@ -55,10 +55,10 @@ impl Scalar {
         }
         let text = self.text.as_str();
         if let Some(digits) = text.strip_prefix("0x") {
-            return u64::from_str_radix(digits, 16).ok().map(|from_str_radix| from_str_radix as f64);
+            return u64::from_str_radix(digits, 16).ok().map(|number| number as f64);
         }
         if let Some(digits) = text.strip_prefix("0o") {
-            return u64::from_str_radix(digits, 8).ok().map(|from_str_radix| from_str_radix as f64);
+            return u64::from_str_radix(digits, 8).ok().map(|number| number as f64);
         }
         match text {
             ".inf" | ".Inf" | ".INF" | "+.inf" => return Some(f64::INFINITY),

@@ -107,8 +107,8 @@ impl Case {
     }
 }
 
-/// A case that stands for itself alone. What it says is filled in when it is asked for, so that a plan of
-/// many rows holds no more than the rows.
+/// A single case. Its texts are filled in when they are requested, so that a plan of many rows needs memory for the
+/// rows only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseInstance {
     template: Arc<Case>,

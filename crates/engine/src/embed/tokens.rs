@@ -70,7 +70,7 @@ impl Vocabulary {
 /// Lower case without accents; punctuation and ideographs are words of their own.
 fn split_into_words(text: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), String::new());
-    for letter in text.nfd().filter(|nfd| !is_combining_mark(*nfd)).flat_map(char::to_lowercase) {
+    for letter in text.nfd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
         if letter.is_whitespace() || letter.is_control() || letter == '\u{fffd}' {
             words.extend(Some(std::mem::take(&mut word)).filter(|text| !text.is_empty()));
         } else if is_alone(letter) {

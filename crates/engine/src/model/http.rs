@@ -44,14 +44,13 @@ pub fn client(network: &NetworkOptions) -> Result<reqwest::Client, NoClient> {
         .connect_timeout(Duration::from_secs(10))
         .pool_max_idle_per_host(1024);
     if let Some(pem) = &network.ca {
-        let certificates =
-            reqwest::Certificate::from_pem_bundle(pem).map_err(|from_pem_bundle| bad(&from_pem_bundle))?;
+        let certificates = reqwest::Certificate::from_pem_bundle(pem).map_err(|error| bad(&error))?;
         builder = builder.tls_certs_merge(certificates);
     }
     if let Some(proxy) = &network.proxy {
-        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|all| bad(&all))?);
+        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| bad(&error))?);
     }
-    builder.build().map_err(|build| bad(&build))
+    builder.build().map_err(|error| bad(&error))
 }
 
 /// A client that reaches nothing inside the machine or its network.

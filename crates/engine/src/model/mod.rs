@@ -81,10 +81,10 @@ impl Message {
     }
 }
 
-/// The tool by which a model gives its reply, where a server knows no other way to hold it to a schema.
+/// The tool that returns the reply, where a server cannot enforce a schema in another way.
 pub(crate) const REPLY_TOOL: &str = "grade";
 
-/// What a model said by calling that tool; calls of anything else say nothing.
+/// The reply in a call of that tool; calls of other tools are ignored.
 ///
 /// A server may make a call of a text that only looks like one, such as one that a judge quotes.
 pub(crate) fn reply_tool_text<'a>(calls: impl Iterator<Item = &'a Json>, arguments: &str) -> Option<String> {

@@ -64,7 +64,7 @@ impl FailedSignIns {
     fn wait(&self, now: Time) -> Option<u64> {
         let until = self.last.micros() + lockout_seconds(self.n) * 1_000_000;
         let left = (until - now.micros() + 999_999) / 1_000_000;
-        u64::try_from(left).ok().filter(|try_from| 0 < *try_from)
+        u64::try_from(left).ok().filter(|seconds| 0 < *seconds)
     }
 }
 

@@ -108,8 +108,7 @@ impl Intake<'_> {
     }
 
     fn read(&self, text: &[u8], now: Time) -> Result<Arrival, String> {
-        let value =
-            serde_json::from_slice(text).map_err(|from_slice| format!("not valid JSON: {from_slice}"))?;
+        let value = serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))?;
         Arrival::read(value, &self.defaults, self.redactor, now)
             .map_err(|bad_arrival| shorten_message(bad_arrival.to_string()))
     }

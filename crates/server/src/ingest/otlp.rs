@@ -235,7 +235,7 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
     if !is_id(&span.span_id, 8) {
         return Err(format!("`{id}` is not a span id of 8 bytes"));
     }
-    let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|try_from| 0 < *try_from);
+    let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|micros| 0 < *micros);
     let agent = string_attribute(&span.attributes, "gen_ai.agent.name")
         .and_then(clean_name)
         .or_else(|| origin.service.clone());

@@ -1,6 +1,6 @@
 //! What jobs are made of: kinds, payloads, how a job ends, and the settings of the machine that does the work.
 //!
-//! Services add jobs and `work` executes them, so this stands below both.
+//! Services add jobs and `work` executes them, so both use this module.
 
 mod contest_task;
 mod criteria;

@@ -35,7 +35,7 @@ pub(super) struct StoredMonitorVersion {
 impl LoadedMonitorVersion {
     pub fn read(version: &MonitorVersion) -> Result<Self, String> {
         let kept: StoredMonitorVersion =
-            serde_json::from_value(version.settings.clone()).map_err(|from_value| from_value.to_string())?;
+            serde_json::from_value(version.settings.clone()).map_err(|error| error.to_string())?;
         Ok(Self {
             id: version.id,
             monitor_id: version.monitor,

@@ -115,7 +115,7 @@ impl WorkerContext {
         id: MonitorVersionId,
     ) -> Result<Arc<PreparedMonitor>, JobError> {
         let kept = || self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().iter().find(|kept| kept.watched.id == id) {
+        if let Some(found) = kept().iter().find(|monitor| monitor.watched.id == id) {
             return Ok(Arc::clone(found));
         }
         let version = self.store.monitor_version(project, id).await?;

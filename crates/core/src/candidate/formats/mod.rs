@@ -157,9 +157,7 @@ fn value_of(text: &str) -> Value {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| {
-            serde_json::from_str::<Value>(line)
-                .ok()
-                .filter(|from_str| from_str.is_object() || from_str.is_array())
+            serde_json::from_str::<Value>(line).ok().filter(|value| value.is_object() || value.is_array())
         })
         .collect();
     lines.filter(|line| !line.is_empty()).map_or_else(|| Value::from(text), Value::Array)
@@ -185,10 +183,10 @@ pub fn read_trace_value(
     let mut trace = with_envelope(found.read(value), value);
     trace.steps.retain(|step| !step.is_empty());
     let is_empty = trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty();
-    // Messages that say nothing are a trace in which nothing was said.
-    // Spans may count what a model said without saying it.
+    // Messages without contents are a trace without contents.
+    // Spans may count the tokens of messages that they do not contain.
     let is_counted = found == TraceFormat::Otlp && !trace.usage.is_nothing();
-    // What was written from such spans says no more than they did.
+    // A trace that was written from such spans has no more contents than they had.
     let is_written = found == TraceFormat::Jurist && found.fits(value);
     let may_be_empty = is_counted || is_written || (found.fits(value) && has_only_speaker_names(value));
     if is_empty && !may_be_empty {

@@ -444,7 +444,7 @@ fn read_known_items(
             return;
         };
         row.insert(id_key.clone(), id.clone());
-        let why = row.remove("explanation").and_then(|remove| remove.as_str().map(str::to_owned));
+        let why = row.remove("explanation").and_then(|explanation| explanation.as_str().map(str::to_owned));
         let item = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
         annotation.known.push(KnownItem { purpose, item, row, answers, why });
     }

@@ -124,7 +124,7 @@ impl Squares {
         }
         let full: Vec<Vec<f64>> = ratings
             .by_item()
-            .filter(|by_item| by_item.clone().count() == k)
+            .filter(|answers| answers.clone().count() == k)
             .map(|iterator| iterator.map(|index| numbers[index]).collect())
             .collect();
         let n = full.len();

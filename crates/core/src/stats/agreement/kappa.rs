@@ -230,7 +230,7 @@ fn observed_agreement_and_shares(ratings: &Ratings) -> Result<(f64, Vec<f64>), U
         sum += same;
         n_items += 1.0;
     }
-    for said in ratings.by_item().filter(|by_item| 2 <= by_item.clone().count()) {
+    for said in ratings.by_item().filter(|answers| 2 <= answers.clone().count()) {
         for answer in said {
             counts[answer] += 1.0;
         }

@@ -115,7 +115,7 @@ fn pairs_of(n: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Items rated twice or more.
 fn n_comparable(ratings: &Ratings) -> usize {
-    ratings.by_item().filter(|by_item| 2 <= by_item.clone().count()).count()
+    ratings.by_item().filter(|answers| 2 <= answers.clone().count()).count()
 }
 
 pub fn measure_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {

@@ -247,12 +247,12 @@ impl Ratings {
     }
 
     /// Items that everybody rated alike, as one of them and how many they are. A million items of three ratings
-    /// from 1 to 5 are 216 at most; where that saves little, each item stands for itself.
+    /// from 1 to 5 are 216 at most; where that saves little, items are not grouped.
     pub(crate) fn group_identical_items(&self) -> Vec<(usize, f64)> {
         let (n, n_items, base) = (self.raters.len(), self.n_items(), self.n_answers() + 1);
         let n_kinds = u32::try_from(n)
             .ok()
-            .and_then(|try_from| base.checked_pow(try_from))
+            .and_then(|n_raters| base.checked_pow(n_raters))
             .filter(|n| *n <= n_items / 4);
         let Some(n_kinds) = n_kinds else { return (0..n_items).map(|n| (n, 1.0)).collect() };
         let mut kinds = vec![(0_usize, 0_u32); n_kinds];
@@ -350,7 +350,7 @@ impl Ratings {
 
     /// Chance agreement is estimated from the ratings of other items, so one item is not enough.
     pub(crate) fn ensure_two_rated_items(&self) -> Result<(), Undefined> {
-        let rated = self.by_item().filter(|by_item| 0 < by_item.clone().count());
+        let rated = self.by_item().filter(|answers| 0 < answers.clone().count());
         if rated.take(2).count() == 1 { Undefined::because(ONE_ITEM) } else { Ok(()) }
     }
 }

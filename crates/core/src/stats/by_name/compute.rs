@@ -6,9 +6,9 @@ use super::known::unknown_part;
 use super::{agreement, estimates, families, functions, ranking};
 use crate::stats::basics::undefined::Undefined;
 
-/// What a function says of its arguments (a list) or a family of its named inputs (an object).
+/// Computes a statistic by its name: a function of a list of arguments, or a family of functions of an object.
 ///
-/// `None` for a name that stands for nothing here.
+/// `None` for an unknown name.
 ///
 /// ```
 /// use jurist_core::stats::by_name::compute_statistic;

@@ -500,7 +500,7 @@ pub(in crate::stats) mod tests {
         assert_eq!(found.undecided, ["e"]);
         let score = found.score.unwrap();
         assert!((score.difference - 0.2 / 3.0).abs() < 1e-12 && !score.is_shown());
-        assert!(score.more_cases_for(0.05).is_some_and(|more_cases_for| 100 < more_cases_for));
+        assert!(score.more_cases_for(0.05).is_some_and(|n_cases| 100 < n_cases));
         let sentence = score.sentence("score", 0.05);
         assert!(
             sentence.starts_with("No significant difference of the score") && sentence.contains("more cases"),

@@ -65,7 +65,7 @@ pub fn evaluate_panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) 
     };
     let pairs = all.iter().flat_map(|a| all[a + 1..].iter().map(move |b| (*a, *b)));
     Ok(Panel {
-        n_items: bench.ratings.by_item().filter(|by_item| 0 < by_item.clone().count()).count(),
+        n_items: bench.ratings.by_item().filter(|answers| 0 < answers.clone().count()).count(),
         accuracy: bench.accuracy(&all).into(),
         effective_votes: bench.effective_votes(&all).into(),
         pairs: pairs
