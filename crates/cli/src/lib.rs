@@ -37,7 +37,7 @@ pub fn run_command_line(arguments: Vec<OsString>) -> u8 {
     match Cli::parse_arguments(arguments) {
         Ok(cli) => number_outcome(cli.run()),
         Err(error) => {
-            // Help is no error, and a closed output has no reader.
+            // A request for help is no error, and a closed output has no reader.
             let _ = error.print();
             u8::try_from(error.exit_code()).unwrap_or(2)
         }

@@ -35,7 +35,7 @@ impl Logging {
         let level: LevelFilter = told.parse().map_err(|_| {
             anyhow::anyhow!("JURIST_LOG is one of error, warn, info, debug, trace; not `{told}`")
         })?;
-        // Libraries say little of use, and show what they send.
+        // Messages of libraries are of little use, and may contain request bodies.
         let others = level.min(LevelFilter::WARN);
         let targets = Targets::new().with_default(others).with_target("jurist", level);
         let redactor = Redactor::new(load::secrets(), &[])?;

@@ -105,7 +105,7 @@ fn pixel_scale(width: f32, height: f32) -> f32 {
 
 /// A font of the system that has a letter, in a form that can be drawn.
 fn other_font(letter: char, tried: &[ID], fonts: &mut Arc<Database>) -> Option<ID> {
-    // Only now: reading them takes longer than the picture.
+    // Only when needed: loading fonts takes longer than drawing the picture.
     if fonts.len() == 1 {
         Arc::make_mut(fonts).load_system_fonts();
     }

@@ -77,7 +77,7 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
             .patch(Patch::new(range(diagnostic.span), replacement.clone()));
         groups.push(Group::with_title(Level::HELP.secondary_title(printable(help))).element(patch));
     }
-    // The lines of the file may hold a key.
+    // The lines of the file may contain a key.
     redact(&Renderer::styled().decor_style(DecorStyle::Ascii).render(&groups).to_string()).into_owned()
 }
 
@@ -170,7 +170,7 @@ pub fn terminal_columns() -> Option<usize> {
 
 /// Something that a person should know, while the work goes on.
 pub fn print_warning(text: &str) {
-    // It takes the place of the line that says how far the work is.
+    // The warning replaces the progress line.
     if std::io::stderr().is_terminal() {
         let _ = write!(stderr(), "\r\x1b[2K");
     }

@@ -347,7 +347,7 @@ impl StoredRuns {
     }
 
     async fn find(&self, name: &str) -> anyhow::Result<RunId> {
-        // To look for a run makes no database.
+        // A lookup does not create a database.
         anyhow::ensure!(self.place.exists(), "there is no run `{name}`; `{}` has no runs", self.place.url());
         let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.find_run(*project, name).await?)

@@ -164,7 +164,7 @@ pub(crate) fn choose_suite_rubric(
         };
         return found.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
     }
-    // Evals that use the same rubric do not make the choice harder.
+    // Evals that use the same rubric count as one choice.
     let mut versions: Vec<&str> =
         all.iter().map(|file_rubric| file_rubric.rubric.version().as_str()).collect();
     versions.sort_unstable();

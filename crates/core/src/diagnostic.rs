@@ -160,7 +160,7 @@ impl Diagnostic {
             self.help = Some(format!("did you mean `{name}`?"));
             self.replacement = Some(name.to_owned());
         }
-        // A long list beside the right answer only hides it.
+        // A long list would hide the right answer.
         if !known.is_empty() && (self.replacement.is_none() || known.len() <= 8) {
             self.notes.push(format!("{what}: {}", known.join(", ")));
         }
@@ -189,7 +189,7 @@ impl Diagnostic {
             "code": self.code.name(),
             "message": self.message,
             "label": self.label,
-            // A line of the file may hold a key.
+            // A line of the file may contain a key.
             "excerpt": redact(sources.line(self.span)),
             "also": also,
             "notes": self.notes,

@@ -89,7 +89,7 @@ pub fn compute_task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>) -
     };
     let mut groups: Vec<(String, Vec<&SubmittedAnswer<'_>>)> = Vec::new();
     for answer in answers {
-        // What has several tags counts with each of them.
+        // An item with several tags counts for each of them.
         for value in by.map(|by| field_values(answer.fields, by)).unwrap_or_default() {
             match groups.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, members)) => members.push(answer),

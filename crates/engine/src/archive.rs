@@ -92,7 +92,7 @@ impl MemberHeader {
         let extra_length = usize::from(read_u16(bytes, self.offset + 28)?);
         let packed = slice(bytes, self.offset + 30 + name_length + extra_length, self.packed)?;
         let mut unpacked = Vec::new();
-        // One byte more than allowed tells that there is more.
+        // One byte more than allowed shows that there is more.
         let read = match self.method {
             0 => packed.take(left + 1).read_to_end(&mut unpacked),
             8 => DeflateDecoder::new(packed).take(left + 1).read_to_end(&mut unpacked),

@@ -120,7 +120,7 @@ impl Bundle {
 
     /// References to datasets that the suite has and that are not in the bundle, as the suite writes them.
     pub fn missing_datasets(&self) -> Vec<String> {
-        // Most suites name none, and need not be read for it.
+        // Most suites name no dataset, so rows are read only for those that do.
         if !self.files.values().any(|text| text.contains(DATASET_PREFIX)) {
             return Vec::new();
         }

@@ -309,7 +309,7 @@ impl<'a> JobQueue<'a> {
 
     fn fill_outputs(&self, mut job: GradingJob) -> FilledJob {
         let unit = Arc::clone(&job.unit);
-        // What is graded again has the outputs that it was made with.
+        // A unit that is graded again keeps the outputs that it used the first time.
         if unit.needed_outputs.is_empty() || job.material.is_some() {
             return FilledJob { job, unmet: None };
         }

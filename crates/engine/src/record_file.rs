@@ -428,7 +428,7 @@ fn next_value(
         return broken(line, "the file ends in the middle of this record");
     }
     if text.is_empty() {
-        // Something that belongs to no value, such as a second comma.
+        // A byte that belongs to no value, such as a second comma.
         reader.next_byte()?;
         return broken(line, "here is no record; entries of a list are separated by one comma");
     }

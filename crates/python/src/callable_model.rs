@@ -36,7 +36,7 @@ impl LanguageModel for CallableModel {
         let function = Arc::clone(&self.function);
         let text = describe_request(request).to_string();
         Box::pin(async move {
-            // A function may take its time, and others go on meanwhile.
+            // The function may block, so it runs on a thread of its own.
             let called = tokio::task::spawn_blocking(move || {
                 Python::attach(|py| match call_function(py, &function, &text) {
                     Ok(reply) => Ok(reply),

@@ -352,7 +352,7 @@ impl RowBatch {
                             results.add(row.index, row.graded);
                         }
                     }
-                    // A task that panicked: its rows have no result, and say so.
+                    // A task panicked: its rows get an error as their result.
                     Some(Err(error)) => {
                         for index in running.remove(&error.id()).unwrap_or_default() {
                             results.add(index, Err(format!("grading this row failed: {error}")));

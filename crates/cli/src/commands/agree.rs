@@ -90,7 +90,7 @@ pub fn write_agreement(out: &mut impl Write, args: &AgreeArgs) -> anyhow::Result
     if let (Some(picture), [rated], [found]) = (&args.told.chart, rated.as_slice(), found.as_slice()) {
         picture.draw(&build_agreement_chart(rated, found))?;
     }
-    // Nothing at all is a fault of the file.
+    // If no figure can be computed, the file is at fault.
     let known = found.iter().any(|agreement| agreement.percent.value().is_some());
     Ok(if known { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }

@@ -232,7 +232,7 @@ impl AlignArgs {
     fn read_input(&self) -> anyhow::Result<AlignmentInput> {
         let judge_set = read_grade_set(&self.judge, None, &[], &self.place)?;
         let judged = judge_set.grades.into_iter().flat_map(with_parts);
-        // A name that both have is two graders.
+        // A name in both lists means two different graders.
         let marked = |mut grade: Grade| {
             grade.grader.name = format!("{} (judge)", grade.grader.name);
             grade
@@ -372,7 +372,7 @@ impl AlignArgs {
             if let Some(text) = find_candidate_text(texts, &found.item) {
                 writeln!(out, "      text: {}", printable_line(text))?;
             }
-            // The reason of another judge belongs to another answer.
+            // The reason of another judge explains another answer.
             let is_compared = |name: &String| *name == it.judge || it.humans.contains(name);
             let about = |grade: &&Grade| {
                 grade.candidate == found.item

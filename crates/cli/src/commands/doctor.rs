@@ -75,7 +75,7 @@ fn describe_settings(settings: &ProjectSettings) -> String {
 fn describe_database(database: &DatabaseArgs) -> Finding {
     let url = database.url();
     let text = match url.split_once("://") {
-        // Everything before the host may be a secret.
+        // The part before the host may contain a password.
         Some((scheme, rest)) => {
             let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
             format!("{scheme}://{host}")

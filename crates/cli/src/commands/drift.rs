@@ -120,7 +120,7 @@ fn collect_drift_points(
             points.len() - 1
         });
         let (point, n) = &mut points[at];
-        // The mean of everybody who scored it.
+        // The mean of all graders.
         point.score = (point.score * *n + unit) / (*n + 1.0);
         *n += 1.0;
         point.time = point.time.zip(grade.time).map(|(a, b)| a.min(b));
@@ -202,7 +202,7 @@ fn build_drift_chart(criterion: &str, points: &[DriftPoint], found: &DriftReport
         drawn.collect::<Vec<_>>()
     };
     let n_reference = found.reference.len();
-    // The line begins anew with what is watched.
+    // The line of the watched values starts after a gap.
     let gap = TrendChartPoint {
         at: at(n_reference) - 1e-3,
         label: String::new(),

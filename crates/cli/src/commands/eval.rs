@@ -193,7 +193,7 @@ fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
         }
     }
     for at in 0..labels.len() {
-        // One file that is given twice, say.
+        // Such as one file that is given twice.
         if labels[..at].contains(&labels[at]) {
             labels[at] = format!("{}-{}", labels[at], at + 1);
         }
@@ -245,7 +245,7 @@ impl EvalArgs {
     pub fn load_options(&self) -> LoadOptions {
         let scripts = match self.running.judging.allow_commands {
             true => ScriptPolicy::Allowed,
-            // An explanation runs nothing.
+            // An explanation makes no calls.
             false if self.explain => ScriptPolicy::Skipped,
             false => ScriptPolicy::Refused,
         };

@@ -189,7 +189,7 @@ impl IngestClient {
             let text = response.text().await.context("the server does not answer")?;
             anyhow::ensure!(status.is_success(), "the server says {status}: {}", text.trim());
             let answers = text.lines().map(serde_json::from_str).collect::<Result<Vec<LineAnswer>, _>>();
-            // It counts the lines of this request, and we those of the file.
+            // The server counts the lines of this request; users need the line of the file.
             let place = |line_answer: LineAnswer| {
                 Some(LineAnswer { line: batch.get(line_answer.line.checked_sub(1)?)?.0, ..line_answer })
             };
@@ -262,7 +262,7 @@ impl Iterator for TraceBatches {
 }
 
 fn detect_file_layout(sample: &str, format: Option<TraceFormat>) -> TraceFileLayout {
-    // A line that is broken says nothing about the others.
+    // A broken line does not affect the others.
     let lines: Vec<(&str, Json)> =
         sample.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?))).collect();
     let is_by_line =

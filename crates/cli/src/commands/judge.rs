@@ -204,7 +204,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
     let settings = load_current_settings()?;
     let resolver = judging.resolver(&settings)?;
     let told = match model {
-        // Another model is not where the settings' own is.
+        // Another model does not have the address from the settings.
         Some(model) => Judge { model: Some(model.to_owned()), base_url: None, ..settings.judge.clone() },
         None => settings.judge.clone(),
     };
@@ -462,7 +462,7 @@ fn describe_outcome(outcome: &Outcome) -> String {
         Outcome::Failed { failure, detail } => {
             format!("{}: {}", word(json!(failure)), without_traceback(detail))
         }
-        // The reason follows, and says what is missing.
+        // The reason that follows says what is missing.
         Outcome::Deferred { why: Deferral::NoKey } => "not asked".to_owned(),
         Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),
     }

@@ -346,7 +346,7 @@ impl CollectedScores {
         if !matches!(&row.grade.outcome, Outcome::Scored { value: Value::Number(_), unit: None }) {
             values.iter().for_each(|value| self.note_other_scale(value));
         }
-        // What has several tags counts with each of them.
+        // An item with several tags counts for each of them.
         for value in &values {
             self.scored.push(&ScoreEntry {
                 case: row.of.map_or(row.grade.candidate.as_str(), |it| it.1.base()),
@@ -519,7 +519,7 @@ fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
     let (mut n_lines, mut n_known) = (0, 0);
     let problems: Vec<Result<Json, serde_json::Error>> =
         text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect();
-    // An input may be that of another line.
+    // A line may refer to the input of another line.
     let inputs: HashMap<String, &Json> =
         problems.iter().flatten().map(|problem| (problem["id"].to_string(), &problem["input"])).collect();
     for problem in &problems {

@@ -358,7 +358,7 @@ fn watched_paths(suite: &Path, read: Vec<PathBuf>) -> BTreeSet<PathBuf> {
 impl FileStamp {
     fn of(path: &Path) -> Self {
         let found = path.metadata().ok();
-        // The size of a folder says nothing.
+        // The size of a folder does not show changes in it.
         let n_bytes = found.as_ref().filter(|found| found.is_file()).map_or(0, std::fs::Metadata::len);
         Self { modified: found.and_then(|found| found.modified().ok()), n_bytes }
     }

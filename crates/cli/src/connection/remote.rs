@@ -96,7 +96,7 @@ impl Remote {
     ) -> anyhow::Result<FinishedRun> {
         let begun = Instant::now();
         let StartedRun { id, n_units } = self.submit(asked).await?;
-        // Found before anything is waited for.
+        // Checked before the command waits for anything.
         let baseline = running.baseline(runs, id).await?;
         let mut progress = render::ProgressLine::new().quiet(running.quiet);
         let followed = tokio::select! {

@@ -77,7 +77,7 @@ pub fn group_ratings_by_criterion<'a>(
         let n_entries = entries.len();
         let ratings = Ratings::of_entries(entries).with_context(|| format!("`{criterion}`"))?;
         let n_repeated = n_entries - ratings.n_ratings();
-        // Yes and no have no place on a scale of numbers.
+        // Yes and no have no position on a numeric scale.
         let are_numbers = is_ordered && ratings.numbers().is_ok();
         let ratings = match (scale, declared.get(criterion)) {
             (Some((low, high)), _) if are_numbers => {

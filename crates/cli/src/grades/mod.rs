@@ -90,7 +90,7 @@ impl HumanJudgeArgs {
 
     /// Scores of the judge, with the scale of its rubric.
     pub fn machine(&self) -> anyhow::Result<CandidateScores> {
-        // The annotation task is that of people.
+        // The annotation task names grades of people.
         let task = self.task.as_deref().filter(|_| self.human.is_empty());
         let read = read_grade_set(&self.judge, task, &[], &self.place)?;
         let criterion = select_criterion(&read.grades, self.criterion.as_deref())

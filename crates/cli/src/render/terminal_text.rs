@@ -41,7 +41,7 @@ impl<W: Write> Write for TerminalText<W> {
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {
             Ok(text) => text.len(),
-            // What is no text at all is passed on with the rest.
+            // Bytes that are not UTF-8 are passed on unchanged.
             Err(error) if error.error_len().is_some() => self.begun.len(),
             Err(error) => error.valid_up_to(),
         };

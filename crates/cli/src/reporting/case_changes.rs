@@ -104,7 +104,7 @@ pub fn write_case_change_markdown(out: &mut impl Write, change: &CaseChange) -> 
     let mut shown = Vec::new();
     show_case_change(&mut shown, change)?;
     let shown = anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string();
-    // Longer than any fence inside of it.
+    // Longer than any fence in the text.
     let n_ticks = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0).max(2) + 1;
     let fence = "`".repeat(n_ticks);
     Ok(writeln!(out, "\n{fence}text\n{shown}{fence}")?)

@@ -250,7 +250,7 @@ impl RunExecutionArgs {
             Some(shared_budget) => caller.with_shared_budget(shared_budget),
             None => caller,
         };
-        // Found before anything is paid for.
+        // Checked before any call is paid for.
         let baseline = self.baseline(runs, run.id).await?;
         if let Some(calls) = projected_calls(jobs.iter().map(|job| &*job.unit)).filter(|_| !self.quiet) {
             render::print_note(&calls);
@@ -277,7 +277,7 @@ impl RunExecutionArgs {
             return Ok(ended.into());
         }
         let grading = async {
-            // Gone when all is graded, so that keeping ends.
+            // Dropped when all is graded, so that the writer ends.
             let came = came;
             let mut listen = async |event: GradingEvent| {
                 if let GradingEvent::Graded { at, result, exchanges } = event {
@@ -374,7 +374,7 @@ impl RunExecutionArgs {
     ) -> anyhow::Result<FinishedRun> {
         let mut compared = baseline.map(|baseline| compare_runs(baseline, run, run.seed));
         if let Some(compared) = compared.as_mut().filter(|_| told.part.is_selection) {
-            // What was left out on purpose is not missing.
+            // Cases that were left out on purpose are not missing.
             compared.regressions.undecided.retain(|undecided| undecided.after.is_some());
         }
         let reporters = self.list_reporters(told.part.label.as_deref());
@@ -397,7 +397,7 @@ impl RunExecutionArgs {
         if !reporters.iter().any(Reporter::is_shown) {
             last.iter().for_each(|text| render::print_note(text));
         }
-        // One that cannot be written does not keep the others from it.
+        // A report that cannot be written does not prevent the others.
         let mut unwritten = false;
         let baseline = baseline.zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
         let context = ReportContext { baseline, no_defer: told.no_defer, failed_gates: &decision.failed };

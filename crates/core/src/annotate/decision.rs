@@ -92,7 +92,7 @@ fn parse_chosen_labels(value: &Json, labels: &[String]) -> Result<Vec<String>, B
             .collect::<Result<_, _>>()?,
         Json::String(text) if text == NOTHING_TICKED => Vec::new(),
         Json::String(text) if labels.contains(text) => vec![text.clone()],
-        // As answers to several labels are shown elsewhere.
+        // In the same form as answers with several labels elsewhere.
         Json::String(text) => text.split(", ").map(str::to_owned).collect(),
         other => return Err(wrong(other)),
     };

@@ -347,7 +347,7 @@ impl<'a> RecordFields<'a> {
             *slot = Some(new);
             return;
         };
-        // A name that says nothing gives way to one that does.
+        // A field with a value takes precedence over one that is null.
         let precedence = |field: &FoundField<'_>| (field.value.is_null(), field.rank);
         let (used, unused) = if precedence(&new) < precedence(&old) { (new, old) } else { (old, new) };
         *slot = Some(used);

@@ -237,7 +237,7 @@ impl Canvas {
 
     /// A line with an end at both sides, set off from what it lies on.
     pub(super) fn whisker(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        // Upright for a line that lies, lying for one that stands.
+        // The caps of a horizontal line are vertical, and the other way round.
         let ((_, from_y), (_, to_y)) = (from, to);
         let (dx, dy) = if (from_y - to_y).abs() < 0.01 { (0.0, 3.5) } else { (3.5, 0.0) };
         for class in ["casing", class] {

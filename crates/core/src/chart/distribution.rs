@@ -57,7 +57,7 @@ impl Distribution {
             |at: usize| self.layers.iter().map(move |layer| layer.counts.get(at).copied().unwrap_or(0));
         let most = (0..bins.len()).map(|at| count(at).sum::<usize>()).max().unwrap_or(0).max(1);
         let up = Axis::between(0.0, most as f64, (BOTTOM, TOP));
-        // There are no halves of a case.
+        // Numbers of cases are whole.
         let is_whole = |value: f64| (value - value.round()).abs() < 1e-9;
         for (value, written) in up.ticks().into_iter().filter(|(value, _)| is_whole(*value)) {
             let (y, whole) = (up.at(value), written.split('.').next().unwrap_or_default());

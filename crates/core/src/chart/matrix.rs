@@ -107,7 +107,7 @@ impl MatrixChart {
         let longest =
             self.columns.iter().map(|column| width(&to_single_line(column), SIZE)).fold(0.0, f64::max);
         let slanted = size - 6.0 < longest;
-        // Slanted text takes as much to the right as it takes up.
+        // Text at 45 degrees is as wide as it is high.
         let room = longest.min(120.0);
         let rise = if slanted { (room + SIZE) * std::f64::consts::FRAC_1_SQRT_2 } else { SIZE };
         let top = rise + 30.0;

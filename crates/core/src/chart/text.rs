@@ -73,7 +73,7 @@ fn letter_width(letter: char) -> f64 {
         it if is_accent(it) => 0.0,
         it => match u32::from(it) {
             0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2069 | 0xfe00..=0xfe0f => 0.0,
-            // Whole phrases in one letter, and cuneiform.
+            // Ligatures of whole phrases, and cuneiform.
             0xfdf0..=0xfdfd | 0x12000..=0x1254f => 9.0,
             0..=0x2ff | 0x2010..=0x2027 | 0x2212 => 0.86,
             0x300..=0x10ff => 1.0,

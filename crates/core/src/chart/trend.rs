@@ -140,7 +140,7 @@ fn draw_times(canvas: &mut Canvas, points: &[&TrendChartPoint], across: &Axis) {
     let mut free = 0.0;
     for point in points {
         let half = width(&fit(&to_single_line(&point.label), LABEL, SIZE), SIZE) / 2.0;
-        // Where the canvas will put it, at the edges.
+        // At the edges, the canvas moves labels inside.
         let x = across.at(point.at).clamp(2.0 + half, WIDTH - 2.0 - half);
         if free <= x - half {
             canvas.text(x, BOTTOM + 18.0, TextAnchor::Middle, LABEL, &point.label);

@@ -247,7 +247,7 @@ impl ExternalCheck {
             ExternalKind::JavaScript(it) => code("JavaScript", it),
             ExternalKind::Python(it) => code("Python", it),
             ExternalKind::Webhook { url } => {
-                // What follows may hold a key.
+                // The rest may contain a key.
                 format!("the address `{}`", url.split(['?', '#']).next().unwrap_or(url))
             }
         }

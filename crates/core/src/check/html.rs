@@ -75,7 +75,7 @@ impl HtmlCheck {
             );
         }
         let fault = read_page(text.trim(), &|| subject.finding_if_stopped().is_some()).err();
-        // A page that was not read to its end is neither.
+        // A page that was not read to its end is neither valid nor invalid.
         if let Some(stopped) = subject.finding_if_stopped() {
             return stopped;
         }
@@ -134,11 +134,11 @@ fn read_page(text: &str, is_stopped: &dyn Fn() -> bool) -> Result<(), &'static s
         (OpenElements::default(), 0, false, false, false);
     for (n_tags, tag) in TAG.captures_iter(text).enumerate() {
         if n_tags.is_multiple_of(TAGS_BETWEEN_STOP_CHECKS) && is_stopped() {
-            // The caller says that it was stopped.
+            // The caller reports that the check was stopped.
             return Ok(());
         }
         let all = tag.get(0).expect("the whole match");
-        // What a script or a style holds is not looked into.
+        // Contents of scripts and styles are not checked.
         let raw = open.names.last().filter(|name| ["script", "style"].contains(&name.as_str()));
         let name = tag.get(2).map(|name| name.as_str().to_lowercase());
         let is_end = tag.get(1).is_some_and(|slash| !slash.as_str().is_empty());

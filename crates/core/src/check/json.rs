@@ -43,7 +43,7 @@ pub(super) fn compile_json_check(check: JsonCheckName, params: &Params<'_>) -> R
         Some(schema) => {
             let options = jsonschema::options()
                 .with_pattern_options(jsonschema::PatternOptions::regex())
-                // As the tools do that these checks come from.
+                // As in the tools that these checks come from.
                 .should_validate_formats(matches!(check, JsonCheckName::Is | JsonCheckName::Contains));
             let validator = options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?;
             Some(Schema { source: schema, validator: Box::new(validator) })

@@ -184,7 +184,7 @@ fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
     let mut sum = 0.0;
     for n in 1..=longest {
         let found = grams(candidate, n);
-        // The most that any reference has of each.
+        // The highest count of each n-gram in any reference.
         let mut allowed: HashMap<&[String], u32> = HashMap::new();
         for (gram, count) in references.iter().flat_map(|reference| grams(reference, n)) {
             let most = allowed.entry(gram).or_default();

@@ -67,7 +67,7 @@ impl EmbeddingMeasure {
         match (self, threshold) {
             // Products of long vectors have no bound; the threshold is in the middle of the scale.
             (Self::Dot, Some(threshold)) if 1.0 < threshold => (0.5 * measured / threshold).clamp(0.0, 1.0),
-            // Opposite meanings are as far apart as it gets.
+            // Opposite meanings count as no similarity.
             (Self::Cosine | Self::Dot, _) => measured.clamp(0.0, 1.0),
             (Self::Euclidean, _) => 1.0 / (1.0 + measured),
         }

@@ -200,7 +200,7 @@ impl<'a> CheckSubject<'a> {
 
     /// The trace unchanged, or an error if there is none.
     pub(super) fn given_trace(&self) -> Result<SubjectTrace<'a>, CheckFinding> {
-        // A text alone is no trace.
+        // Plain text is not a trace.
         let trace =
             self.trace.filter(|trace| !matches!(trace, SubjectTrace::Raw(value) if is_plain_text(value)));
         trace.ok_or_else(|| CheckFinding::without_score("there is no trace to look at"))

@@ -48,7 +48,7 @@ pub(super) fn read_method_with_fixed_params(
 /// Reports what only making the check finds out, such as a JSON Schema that is none, or code that is not there.
 fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
     let mentions = |what: &str| method.params.values().any(|value| value.to_string().contains(what));
-    // What a row fills in is not known yet.
+    // Values from a row are not known yet.
     if mentions("{{") {
         return;
     }

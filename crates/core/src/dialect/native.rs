@@ -85,7 +85,7 @@ fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) 
         "neither native files nor files of mcptest have a version that is known here",
         "remove it; if a newer jurist or mcptest wrote the file, upgrade jurist, or run the file with mcptest",
     );
-    // A home for YAML anchors.
+    // A key for YAML anchors.
     fields.takes_prefix("x-");
     suite.name = fields.name("name");
     suite.description = fields.text("description");
@@ -554,7 +554,7 @@ fn eval(
         let message = format!("there is no server `{server}`");
         let known = suite.servers.keys().map(String::as_str);
         let (code, span) = (Code::UnknownName, fields.span("server"));
-        // An answer that is given needs no server.
+        // A recorded answer needs no server.
         let diagnostic = match case.candidate.is_given() {
             true => Diagnostic::warning(code, span, message),
             false => Diagnostic::error(code, span, message + ", so this eval cannot be run"),
@@ -567,7 +567,7 @@ fn eval(
         check_stored_outputs(cx, node, &case, &suite.cases);
     }
     fields.finish();
-    // Without the rows of its dataset, a case is something else.
+    // Without the rows of its dataset, the case would be another one.
     has_rows.then_some(case)
 }
 

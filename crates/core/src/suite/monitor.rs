@@ -113,7 +113,7 @@ pub struct AlertLimits {
 
 impl Default for AlertLimits {
     fn default() -> Self {
-        // A weekend without traffic is no news.
+        // Agents often have no traffic on weekends.
         Self { error_rate: 0.2, disagreement_rate: 0.3, silence_hours: 72.0, rules: Vec::new() }
     }
 }

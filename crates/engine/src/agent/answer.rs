@@ -33,7 +33,7 @@ const KNOWN: [&str; 23] = [
     "metadata",
     "guardrails",
     "logProbs",
-    // promptfoo's own word for an answer from its cache.
+    // promptfoo's field for an answer from its cache.
     "cached",
 ];
 
@@ -110,7 +110,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     measurements.mean_log_probability = field("logProbs").and_then(read_mean_log_probability);
     let mut trace = match (run, output) {
         (Some((key, value)), _) => Some(read_run(key, value)?),
-        // A conversation is a trace; its last words are the answer.
+        // A conversation is a trace; its last message is the answer.
         (None, Some(output @ Json::Array(_))) => read_trace_value(output, None).ok().map(|(_, trace)| trace),
         (None, _) => None,
     };

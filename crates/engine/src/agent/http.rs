@@ -381,7 +381,7 @@ impl StatusTest {
         match (left.parse::<u16>(), right.parse::<u16>()) {
             (_, Ok(code)) if is_name(left) => Some(Self::Compare { order, code }),
             (Ok(code), _) if is_name(right) => {
-                // The number is on the left, so the order turns round.
+                // The number is on the left side, so the comparison is reversed.
                 let order = match order {
                     "<" => ">",
                     ">" => "<",

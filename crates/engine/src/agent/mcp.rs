@@ -134,7 +134,7 @@ impl Mcp {
                 true,
             )),
             Ok(Ok(it)) => Ok(result(tool_result_text(&it), it.is_error == Some(true))),
-            // Some servers tell of a bad call in the protocol's own errors.
+            // Some servers report a bad call as a protocol error.
             Ok(Err(ServiceError::McpError(error))) => Ok(result(error.message.into_owned(), true)),
             Ok(Err(error)) => {
                 let said = self.errors.describe().await;
@@ -148,7 +148,7 @@ impl Mcp {
     }
 
     pub(super) async fn close(self) {
-        // One that does not go by itself is killed when it is dropped.
+        // A server that does not end by itself is killed when it is dropped.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.service.cancel()).await;
     }
 }

@@ -135,7 +135,7 @@ impl AgentCommand {
                 let line = with_environment(line)?;
                 let mut process = Process::from(platform::build_program_command("sh"));
                 process.arg("-c").arg(fill_placeholders(&line, &values));
-                // Who takes the prompt nowhere else reads it.
+                // A program without another place for the prompt reads it from standard input.
                 let takes = line.contains("{PROMPT}") || line.contains("{PROMPT_FILE}");
                 (process, (!takes).then(|| prompt.to_owned()))
             }

@@ -62,7 +62,7 @@ pub(super) fn read_gemini_reply(body: &Json) -> Result<ModelReply, ModelError> {
         return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no candidates"));
     }
     let parts = || candidate["content"]["parts"].as_array().into_iter().flatten();
-    // Calls have no ids here; their place tells them apart.
+    // Calls have no ids in this protocol; their position identifies them.
     let call = |(at, value): (usize, &Json)| {
         ToolCall::new(Some(format!("call_{at}")), value["name"].as_str().unwrap_or_default(), &value["args"])
     };

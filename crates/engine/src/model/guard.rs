@@ -54,7 +54,7 @@ pub fn is_public(address: IpAddr) -> bool {
         }
         IpAddr::V6(it) => {
             let first = it.segments()[0];
-            // Those that carry an older address are what that is.
+            // Addresses that embed an IPv4 address are treated as that address.
             let inner = it.to_ipv4_mapped().or_else(|| of_translation(it));
             match inner {
                 Some(inner) => is_public(IpAddr::V4(inner)),

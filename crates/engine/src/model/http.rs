@@ -375,7 +375,7 @@ pub async fn send_to_endpoint(
     let retry_after = millis
         .or_else(|| header("retry-after").and_then(parse_retry_after))
         .and_then(|millis| Duration::try_from_secs_f64(millis).ok());
-    // Some send a stream whether one was asked for or not.
+    // Some servers send a stream without being asked for one.
     let is_stream = header("content-type").is_some_and(|header| header.starts_with("text/event-stream"));
     let mut bytes = Vec::new();
     let cut = |error| ModelError { maybe_billed: true, ..broken(error) };
@@ -386,7 +386,7 @@ pub async fn send_to_endpoint(
             return Err(ModelError { maybe_billed: true, ..error });
         }
     }
-    // Servers like to repeat the key; from here on it is not there.
+    // Servers may repeat the key in errors; it is removed here.
     let mut text = endpoint.strip(&String::from_utf8_lossy(&bytes));
     if is_stream && status < 300 {
         let Some(body) = stream::assemble_stream(endpoint.protocol, &text) else {
@@ -437,7 +437,7 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         body.as_ref().map(|body| body["error"]["code"].to_string() + &body["error"]["type"].to_string());
     let code = code.unwrap_or_default();
     let status = match (answer.status, &body) {
-        // Some routers answer 200 and put the trouble inside.
+        // Some routers answer 200 with an error in the body.
         (200..=299, Some(body)) if body["error"].is_object() => {
             body["error"]["code"].as_u64().and_then(|n| u16::try_from(n).ok()).unwrap_or(502)
         }
@@ -453,7 +453,7 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
             (ModelErrorKind::NotUnderstood, format!("{status}: the server redirects; the base URL is wrong"))
         }
         (401 | 402, _) => (ModelErrorKind::Auth, status.to_string()),
-        // Gemini says so with a 400.
+        // Gemini reports this with a 400.
         (400, _) if answer.text.contains("API_KEY_INVALID") => (ModelErrorKind::Auth, status.to_string()),
         // OpenAI forbids them for some models.
         (403, _) if refused_parts(&said).contains(&RefusedPart::LogProbabilities) => {

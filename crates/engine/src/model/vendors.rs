@@ -281,7 +281,7 @@ pub const VENDORS: &[Vendor] = &[
         name: "ollama",
         base_url: "http://localhost:11434/v1",
         base_url_variables: &["OLLAMA_HOST"],
-        // It ignores a forced tool, so that is no help.
+        // It ignores a forced tool.
         shapes: &[StructuredOutput::Schema, StructuredOutput::Object, StructuredOutput::Asked],
         runs_models: true,
         ..BASE

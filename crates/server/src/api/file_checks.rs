@@ -217,7 +217,7 @@ async fn preview_judge_prompts(
             JudgeInput::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
         }
     };
-    // A template of a user may take a while.
+    // A template of a user may take long.
     let making = tokio::task::spawn_blocking(move || {
         let prompter = Prompter::for_rubric(&material, None, &rubric, 0);
         preview(&prompter, &rubric, calls).map_err(|error| ApiError::Senseless(error.to_string()))

@@ -158,7 +158,7 @@ async fn list_monitors(
         _ => store.monitors(project).await?,
     };
     let mut views = Vec::new();
-    // One whose first version never came is not there yet.
+    // A monitor without a first version does not exist yet.
     for it in all.iter().filter(|stored_monitor| stored_monitor.newest.is_some()) {
         let mut view = monitor::build_monitor_view(it)?;
         if listed.figures == Some(true) {
@@ -331,7 +331,7 @@ async fn list_monitor_decisions(
         }
         view
     };
-    // Where judges differ is something that judges said.
+    // Disagreement between judges is a judge result, too.
     let is_told = |decision_view: &DecisionView| {
         filter.is_disputed.is_none() || !withheld.contains(&decision_view.trace)
     };

@@ -97,7 +97,7 @@ async fn store_otlp_spans(
     let body = pass.read(body).await?;
     let redacting = app.clone();
     let read = move || Spans::read(&body, encoding, &redacting.settings.redactor, now);
-    // Megabytes take a while, in which others should be answered.
+    // Decoding megabytes takes long, so it runs outside of the async threads.
     let spans = run_blocking(read).await.map_err(|_| ApiError::Broken)?;
     let mut spans = spans?;
     let pieces = std::mem::take(&mut spans.pieces);

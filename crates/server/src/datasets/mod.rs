@@ -104,7 +104,7 @@ fn validate_dataset_name(name: &str) -> Result<&str, DatasetError> {
     if name.is_empty() || 100 < name.chars().count() || name.chars().any(char::is_control) {
         return Err(DatasetError::Bad("a dataset has a name of up to 100 letters, on one line".to_owned()));
     }
-    // As a part of an address, they would name what is above.
+    // In an address, these names would refer to the folder above.
     if matches!(name, "." | "..") {
         return Err(DatasetError::Bad(format!("`{name}` cannot be the name of a dataset")));
     }

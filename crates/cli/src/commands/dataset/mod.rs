@@ -501,7 +501,7 @@ async fn export_to_file(
     if is_device {
         return export_to(target, dataset, format, path).await;
     }
-    // Written beside it first: a mistake leaves the file as it was.
+    // Written to a second file first, so that a failure leaves the first one unchanged.
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);

@@ -52,7 +52,7 @@ impl RefusedPrograms {
             Some(format!("{}:{line}", file.display()))
         };
         if let [only] = self.all.as_slice() {
-            // A program that another file names has no line in this one.
+            // A program that is named in another file has no line in this one.
             let place = line_of(only).unwrap_or_else(|| only.place.clone());
             return Some(format!("{place}: {}", only.refusal));
         }

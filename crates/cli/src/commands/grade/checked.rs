@@ -129,7 +129,7 @@ impl<W: Write> Stage<'_, W> {
         let mut records: Vec<RawRecord> = Vec::with_capacity(BATCH);
         loop {
             records.clear();
-            // What was read before the file broke off is graded first.
+            // Records before the broken part of the file are graded first.
             let mut end = Ok(());
             while records.len() < batch {
                 match file.next_record() {
@@ -195,7 +195,7 @@ impl<W: Write> Stage<'_, W> {
             match step {
                 Ok(RecordGrading::Done(graded)) => self.write(record, Ok(graded))?,
                 Err(problem) => self.write(record, Err(problem))?,
-                // There is none, or the batch had gone to the judges.
+                // There was no batch, or it was sent to the judges.
                 Ok(RecordGrading::Recipe(_)) => {}
             }
             if self.tally.stopped {

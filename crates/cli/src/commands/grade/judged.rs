@@ -112,7 +112,7 @@ pub(super) async fn grade_with_judges(
                 let decision = &judged.decision;
                 let status = command_outcome_for_decision(decision, no_defer);
                 tally.graded += 1;
-                // A finding is no verdict, so nothing fails by it.
+                // A finding is not a verdict, so it does not fail the command.
                 tally.failed += usize::from(status == CommandOutcome::Failed && shape == LineShape::Verdict);
                 tally.incomplete += usize::from(status == CommandOutcome::Incomplete);
                 tally.over += usize::from(status == CommandOutcome::OverBudget);

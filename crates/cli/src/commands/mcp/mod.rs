@@ -123,7 +123,7 @@ async fn serve_http(
     let config = StreamableHttpServerConfig::default().enforce_origin_validation();
     let config = match bound.address.ip().is_loopback() {
         true => config.with_allowed_hosts(OWN_HOSTS),
-        // Its names are not known here; the token keeps strangers out.
+        // The host names of this machine are unknown here; the token protects the server.
         false => config.disable_allowed_hosts(),
     };
     let mut sessions = LocalSessionManager::default();

@@ -50,7 +50,7 @@ impl MonitorArgs {
         let work = Work {
             settings: load_current_settings()?,
             environment: Environment::new(load::variables()),
-            // What is judged runs on whatever works on this database.
+            // Traces are judged by any worker on this database.
             allow_commands: true,
             ..Work::default()
         };

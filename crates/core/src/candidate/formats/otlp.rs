@@ -96,7 +96,7 @@ fn add_enclosing(spans: &[OtelSpan], replay: &mut Replay, trace: &mut Trace) {
         add_span_usage(trace, span);
     }
     if replay.steps.is_empty() {
-        // The outermost one; those within it repeat it.
+        // The outermost span; spans inside it repeat its contents.
         if let Some((_, (input, output))) = enclosing.into_iter().next() {
             replay.model_call(input, output);
         }

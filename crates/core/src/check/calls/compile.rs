@@ -45,7 +45,7 @@ pub(in crate::check) fn compile_call_check(
             tool: params.text("expected_tool")?.unwrap_or_default(),
             arguments: params.map("expected_args")?.filter(|object| !object.is_empty()).cloned(),
             mode: match params.word("args_match_mode", &ARGUMENTS, ArgumentMatchMode::Superset)? {
-                // What is expected must be there; more may be.
+                // Expected calls must be present; further calls are allowed.
                 ArgumentMatchMode::Subset => ArgumentMatchMode::Superset,
                 other => other,
             },

@@ -195,7 +195,7 @@ impl<'a> AgentvTestDefaults<'a> {
             defaults.suite_of_project = Some(fields.start().file);
         }
         defaults.threshold = fields.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
-        // What the default test says comes before what the suite says.
+        // The default test takes precedence over the suite.
         if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
             defaults.default_test(cx, node);
         }

@@ -382,7 +382,7 @@ fn read_agentv_case(
         .and_then(Json::as_array)
         .map(|values| values.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     let own_workspace = AgentvWorkspace::read(&fields, rules);
-    // Everybody else gets them filled in.
+    // Other readers get them filled in.
     let needs_variables = |agentv_target: &AgentvTarget| {
         let target = &agentv_target.target;
         (rules == TestRules::Promptfoo && target.is_program())

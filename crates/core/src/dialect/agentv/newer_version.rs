@@ -75,6 +75,6 @@ fn refuse_newer_file(fields: &MappingReader<'_>, span: SourceSpan, written: &str
 fn is_above(version: &str, newest: u64) -> bool {
     let start = version.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     let digits: String = start.chars().take_while(char::is_ascii_digit).collect();
-    // A number that does not fit is above everything.
+    // A number that is too large counts as newer than all versions.
     !digits.is_empty() && digits.parse::<u64>().ok().is_none_or(|number| newest < number)
 }

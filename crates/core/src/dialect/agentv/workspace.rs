@@ -202,7 +202,7 @@ impl<'b> WorkspaceBlock<'b> {
                 "enabled" => hooks.is_enabled = cx.bool(&hook.value, "enabled"),
                 "before_all" => hooks.before_all = self.read_program(&hook.value, None),
                 "before_each" => hooks.before_each = self.read_program(&hook.value, None),
-                // What tidies up has nothing to do: the copy is deleted.
+                // The clean-up program has nothing to do: the copy is deleted.
                 other => self.warn_no_effect(&format!("hooks.{other}"), hook.key_span),
             }
         }
@@ -222,7 +222,7 @@ impl<'b> WorkspaceBlock<'b> {
         let timeout = fields
             .any(&["timeout_ms", "timeoutMs"])
             .and_then(|node| cx.number_in(node, "timeout_ms", 1.0..=86_400_000.0));
-        // A copy is new, so there is nothing to set back.
+        // The copy is new, so there is nothing to reset.
         fields.knows(&["reset"]);
         fields.ignores_others();
         fields.finish();

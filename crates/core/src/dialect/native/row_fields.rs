@@ -20,7 +20,7 @@ pub(super) fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case)
         elsewhere.push((name, span));
     };
     case.templates().into_iter().for_each(|text| for_each_template_name(text, &mut add));
-    // The other names of a prompt are those of what a judge gets.
+    // The other names in a prompt are parts of the judge input.
     for_each_template_name(case.rubric.prompt.as_deref().unwrap_or_default(), &mut |name| {
         if name.starts_with("row.") {
             add(name);

@@ -131,7 +131,7 @@ impl WeightedScoreSums {
     /// The variance of the mean, where `answered` is the share of sampled ones that have a score.
     fn variance(&self, answered: f64) -> f64 {
         let (n, mean) = (self.n as f64, self.mean());
-        // What was drawn for sure adds no uncertainty.
+        // Traces that were sampled with certainty add no uncertainty.
         let left = (self.ww - answered * self.w).max(0.0);
         if left <= 1e-9 * self.ww {
             return 0.0;

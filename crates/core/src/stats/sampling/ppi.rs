@@ -161,7 +161,7 @@ impl LabelMoments {
 
     fn labels_to_halve(&self, n: usize, n_judged: f64) -> usize {
         let goal = self.variance(n as f64, n_judged) / 4.0;
-        // Labels alone, without any help, get there with this many.
+        // The number of labels that gives the same width without a judge.
         let (mut low, mut high) = (n, (self.human / goal).ceil().max(n as f64) as usize + 1);
         while low + 1 < high {
             let middle = low.midpoint(high);

@@ -219,10 +219,10 @@ pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Unde
     let weights: Vec<f64> = probabilities.iter().map(|probability| 1.0 / probability).collect();
     let total: f64 = weights.iter().sum();
     let middle = values.iter().zip(&weights).map(|(y, w)| w * y).sum::<f64>() / total;
-    // One that is drawn for sure adds no uncertainty.
+    // A case that was drawn with certainty adds no uncertainty.
     let variance: f64 =
         values.iter().zip(probabilities).map(|(y, p)| (1.0 - p) * ((y - middle) / (p * total)).powi(2)).sum();
-    // The middle was estimated as well.
+    // The mean was estimated as well.
     let se = (variance * values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
     let kish = kish_effective_size(&weights)?;
     let left: f64 = probabilities.iter().map(|p| (1.0 - p) * (p * total).powi(-2)).sum();

@@ -194,7 +194,7 @@ fn describe(rows: &[&ScoreRow]) -> Option<ScoreDistribution> {
 
 /// Which tenth a score on 0..=1 lies in.
 pub fn tenth(unit: f64) -> usize {
-    // Sums of fractions may miss a tenth they reach on paper.
+    // Sums of binary fractions may miss a tenth that decimal ones reach.
     ((unit * 10.0 + 1e-9) as usize).min(9)
 }
 

@@ -60,7 +60,7 @@ impl AssertionReader<'_> {
         let value = self.value(fields);
         fields.knows(&["value", "criteria", "rubrics"]);
         let Some(value) = value else {
-            // A prompt alone is a rubric too: it says all there is to say.
+            // A prompt alone is a complete rubric.
             let has_prompt =
                 self.rules.has_prompt || self.asserted.prompt.is_some() || self.own_prompt.is_some();
             if !has_prompt && self.is_promptfoo() {

@@ -50,7 +50,7 @@ impl AssertionReader<'_> {
             return None;
         };
         cx.find(file, span)?;
-        // What promptfoo calls where no function is named.
+        // The function that promptfoo calls if none is named.
         if language == "python" && file == path {
             code.push_str(":func");
         }
