@@ -118,6 +118,13 @@ impl JudgingArgs {
         }
     }
 
+    /// The same with the judge of cases that name none.
+    pub async fn complete_run_request(&self, resolver: &Resolver) -> anyhow::Result<RunRequest> {
+        let flags = self.run_request();
+        let judge = self.resolve_judge_model(flags.judge(&Judge::default()), resolver).await?;
+        Ok(RunRequest { default_judge: judge.model, ..flags })
+    }
+
     /// The judge that a file states, as the flags have it.
     pub fn judge(&self, stated: &Judge) -> Judge {
         self.run_request().judge(stated)

@@ -349,9 +349,8 @@ pub async fn prepare<'a>(
 ) -> anyhow::Result<(PreparedEval<'a>, Plan)> {
     let judging = &args.running.judging;
     let resolver = judging.resolver(&settings)?;
-    let flags = judging.run_request();
-    let default_judge = judging.resolve_judge_model(flags.judge(&Judge::default()), &resolver).await?.model;
-    let request = RunRequest { default_judge, agent_model: args.agent.clone(), ..flags };
+    let request = judging.complete_run_request(&resolver).await?;
+    let request = RunRequest { agent_model: args.agent.clone(), ..request };
     if let Some(target) = &args.target {
         choose_target(&mut suite, target);
     }

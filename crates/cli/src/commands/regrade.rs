@@ -15,7 +15,7 @@ use jurist_core::suite::{
 };
 use jurist_engine::execute::{GradingJob, StoredOutputs};
 use jurist_engine::load::SuiteFiles;
-use jurist_engine::prepare::{PreparedJudges, RunRequest, apply_on_error};
+use jurist_engine::prepare::{PreparedJudges, apply_on_error};
 use serde_json::{Map, Value as Json};
 
 use super::dataset::{SuiteForRun, WantedSuite};
@@ -85,9 +85,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         ));
     }
     let resolver = judging.resolver(&settings)?;
-    let flags = judging.run_request();
-    let default_judge = judging.resolve_judge_model(flags.judge(&Judge::default()), &resolver).await?.model;
-    let request = RunRequest { default_judge, ..flags };
+    let request = judging.complete_run_request(&resolver).await?;
     let project = SuiteFiles::of(&file, args.loading.options().outside);
     let rubrics = RubricFile {
         path: &file,
