@@ -365,6 +365,18 @@ fn variables_that_a_file_sets_are_filled_in_where_it_is_only_shown() {
 }
 
 #[test]
+fn variables_that_an_agentv_file_sets_are_filled_in() {
+    let text =
+        "env: {WHO: Ada, TONE: kind}\ntests: [{id: a, input: 'Greet {{ env.WHO }}', assert: [It greets]}]";
+    let loaded = load_text(text);
+    let faults = list_loaded_faults(&loaded);
+    let messages: Vec<&str> = faults.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(messages, ["`TONE` has no effect here: no text of the file names `{{ env.TONE }}`"]);
+    let suite = loaded.suite.unwrap();
+    assert_eq!(suite.cases[0].candidate.input.as_deref(), Some("Greet Ada"));
+}
+
+#[test]
 fn variables_that_no_text_names_have_no_effect() {
     let text = format!(
         "{PROMPTFOO_HEAD}env: {{OPENAI_BASE_URL: 'http://localhost:8000/v1', DB: 'postgres://u:pw@h/x'}}\ntests: [{{assert: [{{type: contains, value: '{{{{ env.DB }}}}'}}]}}]"

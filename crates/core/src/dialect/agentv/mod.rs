@@ -124,7 +124,11 @@ const UNSUPPORTED: &[&str] = &[
 ];
 
 pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
-    read_suite_by_rules(cx, &rewrite_old_variables(node.clone()), TestRules::Agentv)
+    let mut node = rewrite_old_variables(node.clone());
+    let variables = promptfoo::take_variables(cx, &mut node);
+    let suite = read_suite_by_rules(cx, &node, TestRules::Agentv);
+    promptfoo::report_unused_variables(cx, variables);
+    suite
 }
 
 pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Suite {

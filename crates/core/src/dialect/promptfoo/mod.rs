@@ -175,16 +175,21 @@ pub(super) fn read_promptfoo_suite(cx: &Context<'_>, node: &SourceNode) -> Suite
     let variables = take_variables(cx, &mut node);
     expand_scenarios(cx, &mut node);
     let suite = agentv::read_suite_by_rules(cx, &node, TestRules::Promptfoo);
+    report_unused_variables(cx, variables);
+    suite
+}
+
+/// Warns of variables that a file sets and no text of it names.
+pub(super) fn report_unused_variables(cx: &Context<'_>, variables: Vec<(String, SourceSpan)>) {
     for (name, span) in variables.into_iter().filter(|(name, _)| !cx.uses_own_variable(name)) {
         let message =
             format!("`{name}` has no effect here: no text of the file names `{{{{ env.{name} }}}}`");
         cx.report(
             Diagnostic::warning(Code::NoEffect, span, message)
-                .note("promptfoo also gives it to providers and programs")
+                .note("the other tool also gives it to providers and programs")
                 .help("set it as a variable of the environment, or write it in the settings of the provider"),
         );
     }
-    suite
 }
 
 /// Where a file asks for attacks, which are made by promptfoo's own service.
@@ -208,7 +213,7 @@ fn find_red_team(node: &SourceNode) -> Option<SourceSpan> {
 }
 
 /// Sets the variables under `env`, which come before those of the environment, and returns their names.
-fn take_variables(cx: &Context<'_>, node: &mut SourceNode) -> Vec<(String, SourceSpan)> {
+pub(super) fn take_variables(cx: &Context<'_>, node: &mut SourceNode) -> Vec<(String, SourceSpan)> {
     let NodeShape::Map(entries) = &mut node.shape else { return Vec::new() };
     let Some(at) = entries.iter().position(|entry| entry.key == "env" && entry.value.map().is_some()) else {
         return Vec::new();
