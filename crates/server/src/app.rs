@@ -9,7 +9,7 @@ use jurist_store::{ProjectId, Region, Store, StoreError, clock};
 use tokio::sync::watch;
 
 use crate::annotate::Outputs;
-use crate::connections::ConnectionLimits;
+use crate::connections::{BodyMemory, ConnectionLimits};
 use crate::credential::LockOut;
 use crate::ingest::{IngestAdmission, IngestLimits};
 use crate::job::Work;
@@ -17,6 +17,9 @@ use crate::metrics::Metrics;
 use crate::monitor::{AlertChecks, Sequences};
 use crate::run_comparisons::{ChangeCache, HistoryCache};
 use crate::work::WorkerContext;
+
+/// Largest bodies that are in memory at a time.
+const LARGE_BODIES: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct App(Arc<AppState>);
@@ -34,6 +37,8 @@ pub struct AppState {
     pub stopping: watch::Sender<bool>,
     /// Limits of traces that are being received.
     pub gate: Arc<IngestAdmission>,
+    /// Limits the bodies of all requests together.
+    pub body_memory: Arc<BodyMemory>,
     /// Output folders for annotations, in addition to the store.
     pub outputs: Outputs,
     /// Cache for trends.
@@ -115,6 +120,7 @@ impl App {
         let (lock_out, gate) = (LockOut::default(), Arc::new(IngestAdmission::default()));
         let stopping = watch::Sender::new(false);
         let (outputs, sequences) = (Outputs::default(), Sequences::default());
+        let body_memory = Arc::new(BodyMemory::new(settings.max_body.saturating_mul(LARGE_BODIES)));
         let shared = AppState {
             store,
             settings,
@@ -124,6 +130,7 @@ impl App {
             workshop,
             stopping,
             gate,
+            body_memory,
             outputs,
             sequences,
             changes: ChangeCache::default(),

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt;
 
+use crate::error::BodyMemoryFull;
 use crate::metrics::{ConnectionRefusal, Metrics};
 
 /// Limits of connections.
@@ -276,6 +278,69 @@ fn limit_body_time(body: Body, limits: ConnectionLimits) -> Body {
         }
     });
     Body::from_stream(chunks.fuse())
+}
+
+/// A body up to this size always has room: all connections together need 640 MB for theirs.
+pub const SMALL_BODY: usize = 64 << 10;
+
+/// Bytes of bodies in memory beyond [`SMALL_BODY`] of each. A kilobyte of a compressed body is a megabyte here, and
+/// its sender may take its time with the end of it.
+#[derive(Debug)]
+pub struct BodyMemory {
+    most: usize,
+    used: AtomicUsize,
+}
+
+/// What one request has of it, until it is answered.
+#[derive(Debug)]
+pub struct BodyShare {
+    memory: Arc<BodyMemory>,
+    own: AtomicUsize,
+}
+
+impl BodyMemory {
+    pub fn new(most: usize) -> Self {
+        Self { most, used: AtomicUsize::new(0) }
+    }
+}
+
+impl BodyShare {
+    pub fn new(memory: &Arc<BodyMemory>) -> Arc<Self> {
+        Arc::new(Self { memory: Arc::clone(memory), own: AtomicUsize::new(0) })
+    }
+
+    /// The body, which ends with an error where there is no room for it.
+    pub fn count(self: &Arc<Self>, body: Body) -> Body {
+        if http_body::Body::is_end_stream(&body) {
+            return body;
+        }
+        let share = Arc::clone(self);
+        Body::from_stream(body.into_data_stream().map(move |chunk| {
+            let chunk = chunk?;
+            share.grow(chunk.len()).map_err(axum::Error::new)?;
+            Ok::<_, axum::Error>(chunk)
+        }))
+    }
+
+    fn grow(&self, n: usize) -> Result<(), BodyMemoryFull> {
+        let own = self.own.load(Ordering::Relaxed);
+        let more = (own + n).saturating_sub(SMALL_BODY) - own.saturating_sub(SMALL_BODY);
+        let add = |used: usize| used.checked_add(more).filter(|used| more == 0 || *used <= self.memory.most);
+        // In one step, so that two bodies of which one fits do not refuse each other.
+        self.memory
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
+            .map_err(|_| BodyMemoryFull)?;
+        self.own.store(own + n, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Drop for BodyShare {
+    fn drop(&mut self) {
+        let own = self.own.load(Ordering::Relaxed);
+        self.memory.used.fetch_sub(own.saturating_sub(SMALL_BODY), Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug)]

@@ -47,6 +47,11 @@ pub enum ApiError {
     Broken,
 }
 
+/// Other requests hold so much that a body has no room.
+#[derive(Debug, thiserror::Error)]
+#[error("too many large bodies at once")]
+pub struct BodyMemoryFull;
+
 /// The body of every answer that is an error.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct Problem {
@@ -90,6 +95,10 @@ impl ApiError {
                 return Self::TooLarge(
                     "the body exceeds the size limit of this server after decompression".to_owned(),
                 );
+            }
+            if it.is::<BodyMemoryFull>() {
+                let why = "too many large requests at once; nothing of this one was stored".to_owned();
+                return Self::Busy { seconds: 1, why };
             }
             let io = it.downcast_ref::<std::io::Error>();
             if io.is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut) {

@@ -18,7 +18,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::{Instrument, Span};
 
 use crate::app::{Access, App};
-use crate::connections::serve_connections;
+use crate::connections::{BodyShare, SMALL_BODY, serve_connections};
 use crate::error::{ApiError, add_problem_body, close_connection};
 use crate::monitor::DecisionLoopSettings;
 use crate::request_id::{RequestId, assign_request_id};
@@ -153,13 +153,21 @@ fn request_span(method: &str, route: &str, headers: &HeaderMap) -> Span {
     )
 }
 
-/// Limits the size of a body, except in the bulk upload, which reads line by line.
+/// Limits the size of a body and of all bodies together, except in the bulk upload, which reads line by line. Everybody
+/// can send a request to sign in, so that its body is small.
 async fn limit_body_size(State(app): State<App>, request: Request, next: Next) -> Response {
-    if request.uri().path() == api::BULK {
+    let path = request.uri().path();
+    if path == api::BULK {
         return next.run(request).await;
     }
-    let most = app.settings.max_body;
-    next.run(request.map(|body| Body::new(Limited::new(body, most)))).await
+    let is_open = api::SIGN_IN.contains(&path);
+    let most = if is_open { SMALL_BODY.min(app.settings.max_body) } else { app.settings.max_body };
+    let share = BodyShare::new(&app.body_memory);
+    let request = request.map(|body| Body::new(Limited::new(share.count(body), most)));
+    let response = next.run(request).await;
+    // What was read is in memory until here.
+    drop(share);
+    response
 }
 
 /// Limits the time of a request, except in the bulk upload.

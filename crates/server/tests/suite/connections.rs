@@ -157,3 +157,41 @@ fn two_host_headers_are_refused() {
         assert_eq!(place.status_line(2, &request).await, "HTTP/1.1 400 Bad Request");
     });
 }
+
+/// A request for `path` that ends `n_missing` bytes before its body does.
+fn unfinished(path: &str, n_bytes: usize, n_missing: usize) -> String {
+    let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
+    let kind = format!("content-type: application/json\r\ncontent-length: {n_bytes}\r\n\r\n");
+    head + &kind + &" ".repeat(n_bytes - n_missing)
+}
+
+#[test]
+fn large_bodies_have_a_limit_together_and_small_ones_always_fit() {
+    const LARGE: usize = 128 << 10;
+    const SMALL: usize = 32 << 10;
+    let path = "/api/v1/rubrics/check";
+    let settings = ServerSettings { max_body: LARGE, ..with_limits(generous()) };
+    served_on_sqlite(&settings, |place| async move {
+        assert_eq!(place.status_line(3, &unfinished(path, LARGE, 0)).await, "HTTP/1.1 400 Bad Request");
+        let mut held = Vec::new();
+        // Half of each counts, and all that count may have eight times the largest body.
+        for _ in 0..24 {
+            held.push(place.connect_from(2, &unfinished(path, LARGE, 1)).await);
+        }
+        let full = "HTTP/1.1 429 Too Many Requests";
+        until(async || place.status_line(3, &unfinished(path, LARGE, 0)).await == full).await;
+        assert_eq!(place.status_line(3, &unfinished(path, SMALL, 0)).await, "HTTP/1.1 400 Bad Request");
+        drop(held);
+        until(async || place.status_line(3, &unfinished(path, LARGE, 0)).await != full).await;
+    });
+}
+
+#[test]
+fn who_has_not_signed_in_sends_small_bodies_only() {
+    served_on_sqlite(&with_limits(generous()), |place| async move {
+        for path in ["/api/v1/session", "/api/v1/join", "/api/v1/join/task"] {
+            let line = place.status_line(2, &unfinished(path, 96 << 10, 0)).await;
+            assert_eq!(line, "HTTP/1.1 413 Payload Too Large", "{path}");
+        }
+    });
+}
