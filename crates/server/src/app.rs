@@ -37,7 +37,7 @@ pub struct AppState {
     pub stopping: watch::Sender<bool>,
     /// Limits of traces that are being received.
     pub gate: Arc<IngestAdmission>,
-    /// Limits the bodies of all requests together.
+    /// Limits the bodies of all requests together, except uploads of traces.
     pub body_memory: Arc<BodyMemory>,
     /// Output folders for annotations, in addition to the store.
     pub outputs: Outputs,

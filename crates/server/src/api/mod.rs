@@ -76,6 +76,9 @@ const ROOT: &str = "/api/v1";
 /// Where traces come in line by line, as many as there are.
 pub const BULK: &str = "/api/v1/traces/bulk";
 
+/// Where other traces come in; their bodies have a limit of their own, `--ingest-memory`.
+pub const UPLOADS: [&str; 2] = ["/api/v1/traces", "/v1/traces"];
+
 /// What everybody can send who has no session and no token.
 pub const SIGN_IN: [&str; 3] = ["/api/v1/session", "/api/v1/join", "/api/v1/join/task"];
 
