@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::blocking::run_blocking;
 use crate::error::ApiError;
-use crate::ingest::{AdmittedRequest, Encoding, Spans};
+use crate::ingest::{AdmittedRequest, Encoding, Spans, estimate_decoded_bytes};
 
 pub fn build_otlp_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(receive_otlp_export))
@@ -96,10 +96,13 @@ async fn store_otlp_spans(
     let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
     let redacting = app.clone();
-    let read = move || Spans::read(&body, encoding, &redacting.settings.redactor, now);
+    let read = move || {
+        pass.admit_decoding(estimate_decoded_bytes(&body, encoding))?;
+        let spans = Spans::read(&body, encoding, &redacting.settings.redactor, now)?;
+        Ok::<_, ApiError>((pass, spans))
+    };
     // Decoding megabytes takes long, so it runs outside of the async threads.
-    let spans = run_blocking(read).await.map_err(|_| ApiError::Broken)?;
-    let mut spans = spans?;
+    let (_pass, mut spans) = run_blocking(read).await.map_err(|_| ApiError::Broken)??;
     let pieces = std::mem::take(&mut spans.pieces);
     let receipt = app.store.put_pieces(caller.project, pieces, now).await?;
     for PieceName { trace, id } in &receipt.conflicts {

@@ -26,8 +26,8 @@ use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem, not_modified};
 use crate::ingest::{
-    AdmittedRequest, Arrival, BodyLine, BodyLineReader, IngestDefaults, Intake, LineAnswer, LineStatus,
-    TraceEnvelope,
+    AdmittedRequest, Arrival, BodyLine, BodyLineReader, Encoding, IngestDefaults, Intake, LineAnswer,
+    LineStatus, TraceEnvelope, estimate_decoded_bytes,
 };
 
 /// Lines that are read before they are written, and their bytes.
@@ -366,6 +366,7 @@ async fn receive_trace(
     let now = clock::current_time();
     let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
+    pass.admit_decoding(estimate_decoded_bytes(&body, Encoding::Json))?;
     let sent: TraceEnvelope = parse_json_body(&body)?;
     let arrival = sent.read(&IngestDefaults::default(), &app.settings.redactor, now)?;
     store_trace_arrival(&app, &caller, arrival, now).await.map(Json)

@@ -13,6 +13,13 @@ use crate::error::ApiError;
 /// Most senders in memory; beyond it those that were inactive for longest are dropped, so that memory stays bounded.
 const MOST_SENDERS: usize = 10_000;
 
+/// A body that takes more once it is decoded is refused.
+const MAX_DECODED_BYTES: usize = 2_000_000_000;
+
+/// What a body grows by when it is decoded before it counts more than its bytes. Exports of OpenTelemetry grow by 5 in
+/// protobuf and by 40 in JSON.
+const USUAL_GROWTH: usize = 24;
+
 /// Limits of ingest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IngestLimits {
@@ -120,6 +127,18 @@ impl AdmittedRequest {
         Ok(())
     }
 
+    /// Adds what the body that was read takes once it is decoded, as far as that is unusually much.
+    pub fn admit_decoding(&mut self, decoded_bytes: usize) -> Result<(), ApiError> {
+        if MAX_DECODED_BYTES < decoded_bytes {
+            let why = "the body has more values than fit into memory; send fewer at once";
+            return Err(ApiError::TooLarge(why.to_owned()));
+        }
+        match (decoded_bytes / USUAL_GROWTH).saturating_sub(self.bytes) {
+            0 => Ok(()),
+            more => self.grow(more),
+        }
+    }
+
     /// Releases bytes that are no longer in memory.
     pub fn shrink(&mut self, n: usize) {
         self.bytes -= n;
@@ -148,6 +167,25 @@ impl Drop for AdmittedRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bodies_count_by_what_they_take_once_they_are_decoded() {
+        let gate = Arc::new(IngestAdmission::default());
+        let limits = IngestLimits { bytes: 1_000, ..IngestLimits::default() };
+        let admit = || AdmittedRequest::new(&gate, limits, "a", Time::from_micros(1)).unwrap();
+        let (mut first, mut second) = (admit(), admit());
+        first.grow(100).unwrap();
+        first.admit_decoding(2_000).unwrap();
+        second.grow(900).unwrap();
+        let busy = first.admit_decoding(24 * 200).unwrap_err();
+        assert!(matches!(busy, ApiError::Busy { .. }), "{busy:?}");
+        drop(second);
+        // A single request always fits, unless it would take all memory.
+        first.admit_decoding(24 * 5_000).unwrap();
+        assert!(matches!(first.admit_decoding(MAX_DECODED_BYTES + 1), Err(ApiError::TooLarge(_))));
+        drop(first);
+        assert_eq!(gate.bytes.load(Ordering::Relaxed), 0);
+    }
 
     #[test]
     fn a_sender_may_burst_and_then_waits() {

@@ -4,6 +4,7 @@
 
 mod arrival;
 mod admission;
+mod decoded_size;
 mod lines;
 mod otlp;
 mod sampled;
@@ -12,5 +13,6 @@ pub use admission::{AdmittedRequest, IngestAdmission, IngestLimits, Rate};
 pub use arrival::{
     Arrival, BadArrival, FinishBody, IngestDefaults, StartBody, TraceEnvelope, clean_name, means_failure,
 };
+pub use decoded_size::estimate_decoded_bytes;
 pub use lines::{BodyLine, BodyLineReader, Intake, LineAnswer, LineStatus};
 pub use otlp::{BadExport, Encoding, SpanFacts, Spans, read_span_facts};

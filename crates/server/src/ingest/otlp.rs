@@ -16,6 +16,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, Key
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
+use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 use super::arrival::clean_name;
@@ -144,12 +145,9 @@ fn read_protobuf_spans(request: ExportTraceServiceRequest, redactor: &Redactor, 
 pub fn read_json_spans(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
     let mut spans = Spans::default();
     for of_resource in iter_objects_mut(value, "resourceSpans") {
-        normalise_otlp_json(&mut of_resource["resource"]);
-        let resource: Result<Resource, _> = serde_json::from_value(of_resource["resource"].take());
-        let resource = resource.unwrap_or_default();
+        let resource: Resource = take_otlp_json(of_resource, "resource").unwrap_or_default();
         for of_scope in iter_objects_mut(of_resource, "scopeSpans") {
-            normalise_otlp_json(&mut of_scope["scope"]);
-            let scope: Option<InstrumentationScope> = serde_json::from_value(of_scope["scope"].take()).ok();
+            let scope: Option<InstrumentationScope> = take_otlp_json(of_scope, "scope");
             let origin = Origin::new(&resource, scope.as_ref(), redactor);
             for span in iter_objects_mut(of_scope, "spans") {
                 normalise_otlp_json(span);
@@ -165,6 +163,13 @@ pub fn read_json_spans(value: &mut Json, redactor: &Redactor, now: Time) -> Span
 
 fn iter_objects_mut<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = &'v mut Json> {
     value.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten().filter(|value| value.is_object())
+}
+
+/// What is under a key; a key that is absent is not added.
+fn take_otlp_json<T: DeserializeOwned>(value: &mut Json, key: &str) -> Option<T> {
+    let mut found = value.get_mut(key)?.take();
+    normalise_otlp_json(&mut found);
+    serde_json::from_value(found).ok()
 }
 
 /// Corrects deviations of exporters: enum names instead of numbers, and null for absent fields.
