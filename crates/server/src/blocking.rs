@@ -13,3 +13,35 @@ pub async fn run_blocking<T: Send + 'static>(
         _ => tokio::task::spawn_blocking(work).await,
     }
 }
+
+/// Runs blocking work on this thread, whose other tasks go to another one meanwhile. For what takes no longer than a
+/// moment unless somebody wants it to.
+pub fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn other_tasks_go_on_while_one_blocks() {
+        let (sender, receiver) = mpsc::channel();
+        let waiting =
+            tokio::spawn(async move { block_in_place(|| receiver.recv_timeout(Duration::from_secs(60))) });
+        let sending = tokio::spawn(async move { sender.send(1) });
+        assert_eq!(waiting.await.unwrap(), Ok(1));
+        sending.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn where_there_is_one_thread_it_blocks() {
+        assert_eq!(block_in_place(|| 1), 1);
+    }
+}

@@ -20,12 +20,16 @@ use utoipa_axum::routes;
 use super::Json;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_in_place;
 use crate::error::{ApiError, Problem};
 use crate::job::format_load_errors;
 use crate::monitor::{self, MonitorFileCheck};
 
 /// More than anybody reads are counted.
 const TOLD: usize = 500;
+
+/// Longest file with one rubric or monitor. A pattern of ten letters takes milliseconds to compile.
+const MAX_SOURCE_BYTES: usize = 1 << 20;
 
 pub fn build_file_check_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -189,6 +193,7 @@ async fn check_posted_monitor(
     Json(tried): Json<MonitorCheckRequest>,
 ) -> Result<Json<FileCheckResult>, ApiError> {
     caller.needs(AccessScope::Read)?;
+    check_source_size(&tried.source)?;
     let tried =
         monitor::check_monitor_file(&app.store, caller.project, &tried.source, &app.settings.work).await?;
     Ok(Json(FileCheckResult::new(tried)))
@@ -324,9 +329,17 @@ fn load_rubric_source(source: &str, dialect: Option<String>) -> Result<LoadedSui
         let all = Dialect::ALL.map(|(known, _)| known).join(", ");
         return Err(ApiError::Bad(format!("`dialect` is one of {all}")));
     }
+    check_source_size(source)?;
     let files = BTreeMap::from([("rubric.yaml".to_owned(), source.to_owned())]);
     let bundle = Bundle { suite: "rubric.yaml".to_owned(), files, dialect, ..Bundle::default() };
-    Ok(bundle.load())
+    Ok(block_in_place(|| bundle.load()))
+}
+
+pub(super) fn check_source_size(source: &str) -> Result<(), ApiError> {
+    match source.len() <= MAX_SOURCE_BYTES {
+        true => Ok(()),
+        false => Err(ApiError::TooLarge(format!("a rubric or monitor has at most {MAX_SOURCE_BYTES} bytes"))),
+    }
 }
 
 fn find_single_rubric(suite: &Suite) -> Result<Arc<Rubric>, String> {

@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
 use super::blinding::find_withheld_candidates;
+use super::file_checks::check_source_size;
 use super::path_parameters::{MONITOR, TRACE_ID};
 use super::picture::ChartView;
 use super::{Json, Path, Query};
@@ -200,6 +201,7 @@ async fn upsert_monitor(
 ) -> Result<Json<Applied>, ApiError> {
     caller.needs(AccessScope::Write)?;
     let name = super::validate_name("a monitor", &name)?;
+    check_source_size(&new.source)?;
     let (settings, author) = (&app.settings, caller.account());
     let source = super::redact_source(&settings.redactor, &new.source);
     let applied = monitor::apply_monitor_file(

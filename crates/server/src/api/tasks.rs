@@ -31,6 +31,7 @@ use crate::annotate::{
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_in_place;
 use crate::error::{ApiError, Problem};
 
 pub fn build_task_routes() -> OpenApiRouter<App> {
@@ -292,7 +293,7 @@ fn load_task_annotation(
     files: BTreeMap<String, String>,
 ) -> Result<jurist_core::suite::AnnotationTask, ApiError> {
     let bundle = Bundle { suite: config.to_owned(), files, ..Bundle::default() };
-    let loaded = bundle.load();
+    let loaded = block_in_place(|| bundle.load());
     let problems = crate::job::format_load_errors(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let annotation = suite.annotation.ok_or_else(|| {

@@ -11,6 +11,7 @@ use jurist_store::monitors::MonitorVersion;
 use jurist_store::{MonitorId, MonitorVersionId, RubricVersionId};
 use serde::{Deserialize, Serialize};
 
+use crate::blocking::block_in_place;
 use crate::job::format_load_errors;
 
 /// A parsed version.
@@ -54,7 +55,8 @@ pub(super) fn parse_monitor_source(source: &str) -> Result<Monitor, String> {
 
 pub(super) fn load_monitor_bundle(source: &str) -> LoadedSuite {
     let files = BTreeMap::from([("monitor.yaml".to_owned(), source.to_owned())]);
-    Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() }.load()
+    let bundle = Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() };
+    block_in_place(|| bundle.load())
 }
 
 /// The one monitor of a file.

@@ -4,7 +4,7 @@ use jurist_server::ServerSettings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::place::{Place, hasty, served, with_accounts};
+use crate::place::{Place, hasty, served, served_on_sqlite, with_accounts};
 
 const RUBRIC: &str = "description: About greetings.
 criteria:
@@ -167,6 +167,45 @@ fn whoever_may_not_read_checks_nothing() {
             let headers = [("authorization", token.as_str())];
             let answer = place.ask(Method::POST, &path, &headers, json!({ "source": RUBRIC })).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{what}");
+        }
+    });
+}
+
+#[test]
+fn files_that_take_long_to_read_keep_nobody_waiting() {
+    let patterns: String = (0..40)
+        .map(|n| format!("  - {{name: c{n}, check: {{type: regex, value: '\\w{{20}}x{n}'}}}}\n"))
+        .collect();
+    let body = json!({ "source": format!("criteria:\n{patterns}") });
+    served_on_sqlite(&ServerSettings::default(), |place| async move {
+        // The server of a test has two threads.
+        let check = || place.ask(Method::POST, "/api/v1/rubrics/check", &[], body.clone());
+        let (first, second) = (check(), check());
+        tokio::pin!(first, second);
+        let mut n_answered = 0;
+        let answer = loop {
+            tokio::select! {
+                answer = &mut first => break answer,
+                answer = &mut second => break answer,
+                health = place.fetch("/health") => {
+                    assert_eq!(health.status, StatusCode::OK);
+                    n_answered += 1;
+                }
+            }
+        };
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        assert!(20 < n_answered, "{n_answered} others were answered meanwhile");
+    });
+}
+
+#[test]
+fn a_file_that_is_too_long_is_refused_before_it_is_read() {
+    served_on_sqlite(&ServerSettings::default(), |place| async move {
+        let source = format!("criteria: [{{name: good, description: It is good.}}]\n{}", "#".repeat(1 << 20));
+        for path in ["rubrics/check", "rubrics/prompt", "monitors/check"] {
+            let body = json!({ "source": source });
+            let answer = place.ask(Method::POST, &format!("/api/v1/{path}"), &[], body).await;
+            assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE, "{path}: {}", answer.text);
         }
     });
 }
