@@ -10,7 +10,7 @@ use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::redact::redact;
 use jurist_core::source::{SourceSpan, Sources, is_hidden_steering};
 
-pub use self::terminal_text::{stderr, stdout};
+pub use self::terminal_text::{data_writer, stderr, stdout};
 
 /// Longer lines are not shown a second time with the suggestion in them.
 const WIDE: usize = 400;

@@ -50,7 +50,7 @@ pub fn run_diff_command(args: &DiffArgs) -> anyhow::Result<CommandOutcome> {
         writeln!(out, "{} → {}", shown(old, &args.old), shown(new, &args.new))?;
     }
     for change in changes {
-        writeln!(out, "  {change}")?;
+        writeln!(out, "  {}", crate::render::printable(&change.to_string()))?;
     }
     Ok(CommandOutcome::Passed)
 }

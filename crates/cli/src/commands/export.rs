@@ -64,7 +64,7 @@ pub fn run_export_command(args: &ExportArgs) -> anyhow::Result<CommandOutcome> {
                 !out.is_terminal() || matches!(format, GradeExportFormat::Csv | GradeExportFormat::Jsonl),
                 "Parquet cannot be printed to a terminal; use --out grades.parquet"
             );
-            args.write(&args.read_sources()?, GradeExportWriter::new(format, out)?)?;
+            args.write(&args.read_sources()?, GradeExportWriter::new(format, render::data_writer(out))?)?;
         }
         Some(path) => {
             // Read before the file is created, so that nothing is left behind if there are no grades.

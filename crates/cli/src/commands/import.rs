@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::outcome::CommandOutcome;
 use crate::render;
+use crate::reporting::printable_line;
 
 /// Import the results of another evaluation tool
 #[derive(Debug, clap::Args)]
@@ -48,6 +49,7 @@ pub fn run_import_command(args: &ImportArgs) -> anyhow::Result<CommandOutcome> {
     writeln!(out, "{answered} with an answer")?;
     for (criterion, scores) in scores_by_criterion(&results) {
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let criterion = printable_line(criterion);
         writeln!(out, "{criterion}: {}, mean {mean:.3}", count(scores.len(), "score"))?;
     }
     print_warnings(&results);

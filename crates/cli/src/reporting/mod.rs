@@ -130,7 +130,7 @@ impl Reporter {
                 .context("cannot write the job summary")?;
         }
         match &self.file {
-            None => Ok(crate::render::stdout().write_all(text.as_bytes())?),
+            None => Ok(crate::render::data_writer(anstream::stdout()).write_all(text.as_bytes())?),
             Some(path) => {
                 if let Some(folder) = path.parent() {
                     std::fs::create_dir_all(folder)
