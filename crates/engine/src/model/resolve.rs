@@ -156,7 +156,7 @@ impl Resolver {
     /// Lets keys go to this address.
     #[must_use]
     pub fn with_trusted_address(mut self, address: Option<&str>) -> Self {
-        self.trusted.extend(address.and_then(host_of));
+        self.trusted.extend(address.and_then(origin_of));
         self
     }
 
@@ -170,13 +170,13 @@ impl Resolver {
         let by_file = variables.names_in_address(address).filter_map(|name| (self.variable)(name));
         let settings = self.settings.judge.base_url.clone();
         let known = own.chain(listed).chain(by_vendor).chain(by_file).chain(settings);
-        let host = host_of(address);
+        let origin = origin_of(address);
         is_loopback(address)
-            || host.is_some()
+            || origin.is_some()
                 && known
-                    .filter_map(|known| host_of(&known))
+                    .filter_map(|known| origin_of(&known))
                     .chain(self.trusted.clone())
-                    .any(|known| Some(known) == host)
+                    .any(|known| Some(known) == origin)
     }
 
     /// The model that judges where nothing names one.
@@ -334,15 +334,16 @@ impl Resolver {
             .base_url_variables
             .iter()
             .filter_map(|base_url_variable| (self.variable)(base_url_variable));
-        let settings = self.settings.judge.base_url.clone();
+        // One of this machine needs no trust, so that it may be from a file that nobody trusts.
+        let settings = self.settings.judge.base_url.clone().filter(|address| !is_loopback(address));
         let known =
             [served.vendor.base_url.to_owned()].into_iter().chain(own).chain(variables).chain(settings);
-        let host = host_of(address);
-        host.is_some()
+        let origin = origin_of(address);
+        origin.is_some()
             && known
-                .filter_map(|known| host_of(&known))
+                .filter_map(|known| origin_of(&known))
                 .chain(self.trusted.clone())
-                .any(|text| Some(text) == host)
+                .any(|text| Some(text) == origin)
     }
 
     fn key_names(&self, served: &ResolvedVendor<'_>) -> Vec<String> {
@@ -459,10 +460,11 @@ fn is_local(address: &str) -> bool {
     })
 }
 
-fn host_of(address: &str) -> Option<String> {
+/// Scheme, host and port: a key for `https` is not sent without encryption.
+fn origin_of(address: &str) -> Option<String> {
     let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let url = reqwest::Url::parse(&with_scheme).ok()?;
-    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+    Some(format!("{}://{}:{}", url.scheme(), url.host_str()?, url.port_or_known_default()?))
 }
 
 /// What identifies a program in addition to its name: where it runs, and the content of the files it is made of.
@@ -613,8 +615,27 @@ mod tests {
         let trusted =
             resolver().with_trusted_address(judge.base_url.as_deref()).resolve_endpoint(&judge).unwrap();
         assert!(trusted.http.unwrap().endpoint().key.is_some());
-        let usual = Judge { base_url: Some("https://api.openai.com/v1".into()), ..judge };
-        assert!(resolver().resolve_endpoint(&usual).unwrap().http.is_some());
+        let at = |address: &str| Judge { base_url: Some(address.into()), ..judge.clone() };
+        assert!(resolver().resolve_endpoint(&at("https://api.openai.com/v1")).unwrap().http.is_some());
+        // The same host and port, without encryption.
+        assert!(resolver().resolve_endpoint(&at("http://api.openai.com:443/v1")).unwrap().http.is_none());
+    }
+
+    #[test]
+    fn an_address_of_this_machine_in_settings_gets_no_key() {
+        let key = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-hidden".to_owned());
+        let judge = Judge {
+            model: Some("openai/gpt-5".to_owned()),
+            base_url: Some("http://localhost:8080/v1".to_owned()),
+            ..Judge::default()
+        };
+        let settings = ProjectSettings { judge: judge.clone(), ..ProjectSettings::default() };
+        let resolver = || Resolver::new(settings.clone(), key).unwrap();
+        let has_key = |resolver: Resolver| {
+            resolver.resolve_endpoint(&judge).unwrap().http.unwrap().endpoint().key.is_some()
+        };
+        assert!(!has_key(resolver()));
+        assert!(has_key(resolver().with_trusted_address(judge.base_url.as_deref())));
     }
 
     #[test]
