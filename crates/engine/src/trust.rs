@@ -45,11 +45,17 @@ pub struct NotTrusted {
     folder: String,
 }
 
+/// Whether the user has trusted the file of these settings. Settings without a file are the user's own.
+pub fn is_trusted(settings: &ProjectSettings) -> bool {
+    let Some(file) = &settings.file else { return true };
+    TrustList::of_user().is_some_and(|list| list.contains(file))
+}
+
 /// Fails if settings need trust and their file is not on the user's list.
 pub fn require_trust(settings: &ProjectSettings) -> Result<(), NotTrusted> {
     let keys = settings.keys_that_need_trust();
     let Some(file) = settings.file.as_ref().filter(|_| !keys.is_empty()) else { return Ok(()) };
-    if TrustList::of_user().is_some_and(|list| list.contains(file)) {
+    if is_trusted(settings) {
         return Ok(());
     }
     let here = std::path::absolute(".").unwrap_or_default();

@@ -40,6 +40,8 @@ pub struct Resolver {
     provided: BTreeMap<String, Arc<dyn LanguageModel>>,
     /// Whether models have names only, and nothing may be sent to any.
     sends_nothing: bool,
+    /// Whether prices of the settings may be below the listed ones.
+    lowers_prices: bool,
 }
 
 /// Why a name leads to no model.
@@ -105,6 +107,7 @@ impl Resolver {
             forms: FormMemory::default(),
             provided: BTreeMap::new(),
             sends_nothing: false,
+            lowers_prices: true,
         };
         // A wrong proxy or certificate is an error of the settings, whether or not a model is called.
         if resolver.network.ca.is_some() || resolver.network.proxy.is_some() {
@@ -151,6 +154,12 @@ impl Resolver {
     #[must_use]
     pub fn without_requests(self) -> Self {
         Self { client: OnceLock::new(), network: NetworkOptions::default(), sends_nothing: true, ..self }
+    }
+
+    /// For settings that nobody trusts: a price below the listed one would let a run exceed its cap.
+    #[must_use]
+    pub fn without_lower_prices(self) -> Self {
+        Self { lowers_prices: false, ..self }
     }
 
     /// Lets keys go to this address.
@@ -232,7 +241,8 @@ impl Resolver {
         let listed = vendor_price(served.vendor.name, served.model);
         let runs_here = served.vendor.runs_models && is_local(&endpoint.base_url);
         let free = || runs_here.then_some(Price::FREE);
-        let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
+        let own = self.own_price(&full).or_else(|| self.own_price(&name));
+        let price = self.choose_price(own, listed).or_else(free);
         if self.sends_nothing {
             let why = format!("`{name}` is not asked, because the settings are not trusted");
             return Ok(build_keyless_endpoint(full, served.name, why, price));
@@ -283,6 +293,17 @@ impl Resolver {
 
     fn own_price(&self, name: &str) -> Option<Price> {
         own_price(&self.settings, name)
+    }
+
+    fn choose_price(&self, own: Option<Price>, listed: Option<Price>) -> Option<Price> {
+        match (own, listed) {
+            (Some(own), Some(listed)) if !self.lowers_prices => Some(Price {
+                input: own.input.max(listed.input),
+                cached: own.cached.max(listed.cached),
+                output: own.output.max(listed.output),
+            }),
+            (own, listed) => own.or(listed),
+        }
     }
 
     /// Whether the price of a judge's model is from the settings, under its full name or as it was written.
@@ -551,7 +572,7 @@ pub fn listed_price(settings: &ProjectSettings, provider: Option<&str>, model: &
 
 #[cfg(test)]
 mod tests {
-    use jurist_core::dialect::CustomVendor;
+    use jurist_core::dialect::{CustomVendor, ModelPrice};
 
     use super::*;
 
@@ -654,6 +675,23 @@ mod tests {
         let endpoint = resolver().without_requests().resolve_endpoint(&judge).unwrap();
         assert_eq!((endpoint.name.as_str(), endpoint.http.is_none()), ("stranger/embed-1", true));
         assert!(endpoint.model.missing_key().unwrap().contains("not trusted"));
+    }
+
+    #[test]
+    fn prices_that_nobody_trusts_are_not_below_the_listed_ones() {
+        let price = ModelPrice { input: 0.0, cached_input: 0.0, output: 99.0 };
+        let prices = [("openai/gpt-5-mini".to_owned(), price), ("openai/judge-1".to_owned(), price)].into();
+        let settings = ProjectSettings { prices, ..ProjectSettings::default() };
+        let resolver = || Resolver::new(settings.clone(), |_| None).unwrap();
+        let input_and_output = |resolver: Resolver, model: &str| {
+            let judge = Judge { model: Some(model.to_owned()), ..Judge::default() };
+            let price = resolver.resolve_endpoint(&judge).unwrap().price.unwrap();
+            (price.input, price.output)
+        };
+        assert_eq!(input_and_output(resolver(), "openai/gpt-5-mini"), (0.0, 99.0));
+        let resolver = || resolver().without_lower_prices();
+        assert_eq!(input_and_output(resolver(), "openai/gpt-5-mini"), (0.25, 99.0));
+        assert_eq!(input_and_output(resolver(), "openai/judge-1"), (0.0, 99.0), "not listed");
     }
 
     #[test]
