@@ -184,7 +184,10 @@ impl PlantedAnswers<'_> {
             return if self.planted.has_object(map) { Echo::Whole } else { Echo::Own };
         };
         let reasons = meanings.reasons(&own.value, id);
-        if reasons.iter().any(|reasons| reasons.contains(&own.reason)) || self.planted.has_object(map) {
+        let has_reason = |all: &[&HashSet<String>]| all.iter().any(|reasons| reasons.contains(&own.reason));
+        // The same words stay a copy under the name of another criterion.
+        let is_copied = !own.reason.is_empty() && has_reason(&meanings.reasons(&own.value, None));
+        if is_copied || has_reason(&reasons) || self.planted.has_object(map) {
             Echo::Whole
         } else if own.reason.is_empty() && !reasons.is_empty() {
             Echo::Bare
@@ -234,7 +237,7 @@ impl MeaningIndex {
         index
     }
 
-    /// An answer that names a criterion may repeat objects that name it or none; any other one may repeat all.
+    /// An answer that names a criterion may have the value of objects that name it or none; any other one of all.
     fn reasons(&self, value: &MeaningValue, id: Option<&str>) -> Vec<&HashSet<String>> {
         let same = value.equals().into_iter();
         match id {

@@ -266,6 +266,13 @@ fn entries_that_are_copied_from_the_candidate_are_left_out() {
     assert!(answers[1].1.is_ok());
     let claims = r#"{"claims": [{"supported": true, "claim": "c"}]}"#;
     assert_eq!(prompter.read(&ReplySchema::Claims, claims), Err(JudgeReplyError::Planted));
+    // The same words are a copy under another name; the same value alone is not.
+    let renamed = planted.replace("\"a\"", "\"b\"");
+    for (b, is_own) in [(renamed.as_str(), false), (r#"{"id": "b", "verdict": true}"#, true)] {
+        let reply = format!(r#"{{"criteria": [{{"id": "a", "reasoning": "mine", "verdict": false}}, {b}]}}"#);
+        let Ok(JudgeReply::Answers(answers)) = prompter.read(&form, &reply) else { panic!() };
+        assert_eq!((answers[0].1.is_ok(), answers[1].1.is_ok()), (true, is_own), "{b}");
+    }
 }
 
 #[test]
