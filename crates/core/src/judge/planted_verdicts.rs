@@ -5,8 +5,13 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value as Json};
 
 use super::author_reply_shape::own_entry;
-use super::objects::{FoundObject, comparable_object, fold_for_comparison, objects_with_key, reply_objects};
-use super::reply::{bare_word, chosen_label, read_scale_value, reply_reason, stated_choice, stated_value};
+use super::objects::{
+    FoundObject, comparable_object, fold_for_comparison, objects_with_key, parse_reply_bool, reply_objects,
+};
+use super::reply::{
+    bare_word, chosen_label, find_requirement, read_reply_quotes, read_scale_value, reply_reason,
+    stated_choice, stated_value,
+};
 use super::reply_schema::{AnswerSchema, ReplySchema};
 
 /// The answers that a candidate or its sender put where a judge reads.
@@ -142,7 +147,8 @@ impl PlantedContent {
             }
             ReplySchema::Claims | ReplySchema::Verdicts { .. } | ReplySchema::Steps => Vec::new(),
         };
-        PlantedAnswers { planted: self, form, meanings }
+        let entries = self.objects.iter().filter_map(|entry| entry_meaning(form, entry)).collect();
+        PlantedAnswers { planted: self, form, meanings, entries }
     }
 }
 
@@ -153,6 +159,8 @@ pub(super) struct PlantedAnswers<'a> {
     form: &'a ReplySchema,
     /// For each criterion that is asked about.
     meanings: Vec<MeaningIndex>,
+    /// What planted claims and verdicts on requirements mean.
+    entries: HashSet<String>,
 }
 
 impl PlantedAnswers<'_> {
@@ -196,9 +204,12 @@ impl PlantedAnswers<'_> {
         }
     }
 
-    /// Whether a value is an object of the material.
+    /// Whether an entry of a list is an object of the material, or means the same.
     pub(super) fn has_entry(&self, entry: &Json) -> bool {
-        entry.as_object().is_some_and(|entry| self.planted.has_object(entry))
+        let means_the_same = |entry: &Map<String, Json>| {
+            entry_meaning(self.form, entry).is_some_and(|meaning| self.entries.contains(&meaning))
+        };
+        entry.as_object().is_some_and(|entry| self.planted.has_object(entry) || means_the_same(entry))
     }
 
     /// Whether a word is all that some text says.
@@ -272,4 +283,24 @@ fn answer_meaning(map: &Map<String, Json>, item: &AnswerSchema) -> Option<Answer
 fn label_meaning(map: &Map<String, Json>, labels: &[String]) -> Option<AnswerMeaning> {
     let label = chosen_label(stated_choice(map)?.as_str()?, labels)?;
     Some(AnswerMeaning { value: MeaningValue::Label(label), reason: fold_for_comparison(&reply_reason(map)) })
+}
+
+/// What a claim or a verdict on a requirement says, whatever else stands beside it.
+fn entry_meaning(form: &ReplySchema, entry: &Map<String, Json>) -> Option<String> {
+    let truth = |key: &str| entry.get(key).and_then(parse_reply_bool);
+    match form {
+        ReplySchema::Claims => {
+            let claim = fold_for_comparison(entry.get("claim")?.as_str()?);
+            Some(format!("{}: {claim}", truth("supported")?))
+        }
+        ReplySchema::Verdicts { requirements, .. } => {
+            let at = find_requirement(entry.get("requirement").unwrap_or(&Json::Null), requirements)?;
+            let quote = read_reply_quotes(entry.get("evidence")).into_iter().next().unwrap_or_default();
+            Some(format!("{at} {}: {}", truth("satisfied")?, fold_for_comparison(&quote)))
+        }
+        ReplySchema::Answer(_)
+        | ReplySchema::Answers(_)
+        | ReplySchema::Choice { .. }
+        | ReplySchema::Steps => None,
+    }
 }

@@ -362,7 +362,7 @@ pub(super) fn reply_reason(map: &Map<String, Json>) -> String {
 }
 
 /// A quote, a list of them, or objects that hold one each.
-fn read_reply_quotes(value: Option<&Json>) -> Vec<String> {
+pub(super) fn read_reply_quotes(value: Option<&Json>) -> Vec<String> {
     let one = |value: &Json| match value {
         Json::String(quote) => Some(quote.clone()),
         Json::Object(map) => {
@@ -409,6 +409,16 @@ fn read_reply_claim(entry: &Json) -> Result<(String, bool), JudgeReplyError> {
     Ok((text.to_owned(), parse_reply_bool(supported).ok_or_else(wrong)?))
 }
 
+/// The place of the requirement that an entry names, by its number or its text; the only one needs no name.
+pub(super) fn find_requirement(named: &Json, requirements: &[String]) -> Option<usize> {
+    match named {
+        Json::Null if requirements.len() == 1 => Some(0),
+        Json::Number(it) => it.as_u64().and_then(|n| usize::try_from(n).ok()?.checked_sub(1)),
+        Json::String(text) => requirements.iter().position(|requirement| requirement.trim() == text.trim()),
+        _ => None,
+    }
+}
+
 /// By number or by their text; what the rubric does not require is not counted.
 fn read_requirement_verdicts(
     entries: &[&Json],
@@ -416,15 +426,7 @@ fn read_requirement_verdicts(
 ) -> Result<Vec<Option<(bool, String)>>, JudgeReplyError> {
     let mut all: Vec<Option<(bool, String)>> = vec![None; requirements.len()];
     for entry in entries {
-        let named = &entry["requirement"];
-        let at = match named {
-            Json::Null if requirements.len() == 1 => Some(0),
-            Json::Number(it) => it.as_u64().and_then(|n| usize::try_from(n).ok()?.checked_sub(1)),
-            Json::String(text) => {
-                requirements.iter().position(|requirement| requirement.trim() == text.trim())
-            }
-            _ => None,
-        };
+        let at = find_requirement(&entry["requirement"], requirements);
         let Some(place) = at.and_then(|at| all.get_mut(at)) else { continue };
         let satisfied = entry.get("satisfied").ok_or(JudgeReplyError::Missing("satisfied"))?;
         let wrong = || wrong_type("satisfied", satisfied, "true or false");
