@@ -20,7 +20,7 @@ use std::collections::HashSet;
 
 use crate::check::ScoredCriterion;
 use crate::grade::{
-    Counts, Evidence, FailedGate, Gate, GradedPoint, Outcome, TreePathStep, UndecidedGate, Verdict,
+    Counts, Evidence, FailedGate, Failure, Gate, GradedPoint, Outcome, TreePathStep, UndecidedGate, Verdict,
     VerdictStatus,
 };
 use crate::rubric::{
@@ -426,7 +426,9 @@ impl<'a> VerdictBuilder<'a> {
                 match self.rubric.on_error {
                     OnError::Fail => self.fail(Gate::OnError, criterion),
                     // `on_error: skip` does not apply to gates: one that could not be decided has not been passed.
-                    OnError::Skip if gate_of(criterion).is_none() => {}
+                    // Required evidence is such a gate.
+                    OnError::Skip
+                        if gate_of(criterion).is_none() && *failure != Failure::EvidenceNotFound => {}
                     OnError::Skip | OnError::Error => {
                         self.n_errors += 1;
                         let reason =

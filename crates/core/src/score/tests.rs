@@ -68,6 +68,7 @@ pub(super) fn outcomes(text: &str) -> Vec<Outcome> {
         "na" => Outcome::NotApplicable,
         "?" => Outcome::Abstained { why: String::new() },
         "failed" => Outcome::Failed { failure: Failure::Timeout, detail: String::new() },
+        "unproven" => Outcome::Failed { failure: Failure::EvidenceNotFound, detail: String::new() },
         "deferred" => Outcome::Deferred { why: Deferral::NoKey },
         _ => match word.parse() {
             Ok(number) => Outcome::Scored { value: Value::Number(number), unit: Some(number) },
@@ -139,6 +140,8 @@ fn a_broken_grader_is_an_error_and_never_a_number() {
     let with = |on_error| rubric_with("a, b guard", Draft { on_error, ..Draft::default() });
     check_rubric(&with(OnError::Fail), "1 failed", Fail, Some(1.0));
     check_rubric(&with(OnError::Skip), "failed 0", Pass, Some(1.0));
+    // Missing evidence is a gate of every criterion.
+    check_rubric(&with(OnError::Skip), "unproven 0", Error, None);
     // A gate that nobody looked at has not been passed.
     check_rubric(&with(OnError::Skip), "1 failed", Error, None);
 }
