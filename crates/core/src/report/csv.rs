@@ -24,6 +24,7 @@ pub(super) fn render_csv_report(run: &Run) -> String {
         "rubric",
         "run",
         "run_seconds",
+        "flags",
     ];
     let mut write = |row: &[String]| {
         writer
@@ -43,7 +44,7 @@ pub(super) fn render_csv_report(run: &Run) -> String {
     String::from_utf8(writer.into_inner().expect("memory is writable")).expect("only text was written")
 }
 
-fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 16] {
+fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 17] {
     let (outcome, value) = match grade.map(|grade| &grade.outcome) {
         None => (String::new(), String::new()),
         Some(Outcome::Scored { value, .. }) => ("scored".to_owned(), value.to_string()),
@@ -56,6 +57,7 @@ fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [Stri
     let dollars = |usd: Usd| (usd.nanos() as f64 / 1e9).to_string();
     let quotes: Vec<String> =
         grade.iter().flat_map(|grade| &grade.evidence).map(format_evidence_quote).collect();
+    let flags: Vec<&str> = grade.iter().flat_map(|grade| &grade.flags).map(|flag| flag.words()).collect();
     let cost = grade.map_or(result.spend.cost, |grade| grade.spend.cost);
     let leaf = grade.and_then(|grade| leaf_reason(result, &grade.criterion));
     let own = grade.map(|grade| grade.reason.as_str()).filter(|text| !text.is_empty());
@@ -77,6 +79,7 @@ fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [Stri
         result.rubric.as_str().to_owned(),
         run.id.to_string(),
         number(run_duration_seconds(run)),
+        flags.join(" | "),
     ]
 }
 

@@ -123,6 +123,7 @@ fn grade_attributes(grade: &Grade) -> OtelAttributes {
     };
     let reason = Some(grade.reason.as_str()).filter(|text| !text.is_empty()).map(str::to_owned);
     let quotes: Vec<Json> = grade.evidence.iter().map(|evidence| otel_string(&evidence.quote)).collect();
+    let flags: Vec<Json> = grade.flags.iter().map(|flag| json!({ "stringValue": flag })).collect();
     vec![
         ("gen_ai.evaluation.name", Some(otel_string(&grade.criterion))),
         ("gen_ai.evaluation.score.value", grade.outcome.unit().map(otel_double)),
@@ -136,6 +137,7 @@ fn grade_attributes(grade: &Grade) -> OtelAttributes {
         ("jurist.grader.kind", Some(json!({ "stringValue": grade.grader.kind }))),
         ("jurist.value", value.map(|value| otel_string(&value))),
         ("jurist.evidence", (!quotes.is_empty()).then(|| json!({ "arrayValue": { "values": quotes } }))),
+        ("jurist.flags", (!flags.is_empty()).then(|| json!({ "arrayValue": { "values": flags } }))),
         ("jurist.cost", grade.spend.cost.map(|cost| json!({ "doubleValue": cost }))),
     ]
 }

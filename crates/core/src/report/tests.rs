@@ -83,12 +83,13 @@ fn flags_of_grades_are_told_in_every_report() {
     for format in [
         ReportFormat::Json,
         ReportFormat::Ndjson,
+        ReportFormat::Otel,
         ReportFormat::Junit,
         ReportFormat::Markdown,
         ReportFormat::Html,
     ] {
         let text = render_report(format, &run);
-        let is_json = matches!(format, ReportFormat::Json | ReportFormat::Ndjson);
+        let is_json = matches!(format, ReportFormat::Json | ReportFormat::Ndjson | ReportFormat::Otel);
         let flags = if is_json {
             ["verdict_in_candidate", "no_verifiable_evidence"]
         } else {
@@ -98,7 +99,13 @@ fn flags_of_grades_are_told_in_every_report() {
             assert!(text.contains(flag), "{format:?}: {flag} is not in {text}");
         }
     }
-    for format in [ReportFormat::Github, ReportFormat::Sarif, ReportFormat::Gitlab, ReportFormat::Tap] {
+    for format in [
+        ReportFormat::Csv,
+        ReportFormat::Github,
+        ReportFormat::Sarif,
+        ReportFormat::Gitlab,
+        ReportFormat::Tap,
+    ] {
         let text = render_report(format, &run);
         assert!(text.contains("no verifiable evidence"), "{format:?}: {text}");
         assert!(text.contains(PLANTED), "{format:?}: {text}");
