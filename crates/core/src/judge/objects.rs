@@ -3,6 +3,9 @@
 //! One reader serves both, with one limit, so that every object that a reply could repeat is found in the candidate.
 //! Every brace is looked at, and no byte more often than the limit on depth allows: the time is linear.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value as Json};
 
 use crate::grade::{FoldedText, Folding};
@@ -20,22 +23,28 @@ pub(super) const MASK: &str = "[masked: an object shaped like a verdict]";
 #[derive(Debug)]
 pub(super) enum ReplyPart<'t> {
     Object(Map<String, Json>),
-    /// Braces around something that is no JSON, such as code or a broken answer.
+    /// Something that is no JSON, such as code or a broken answer, to its closing brace or to the next object.
     Broken(&'t str),
-    /// It begins like an object and never ends.
+    /// It begins like an object, and the text ends before it.
     Unclosed,
 }
 
 /// The objects of a reply, outermost only, and whatever begins like one.
 pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
     let (mut found, mut at) = (Vec::new(), 0);
+    let closing_braces = LazyCell::new(|| match_braces(text));
     while let Some(start) = next_opening(text, at) {
         let mut reader = JsonObjectReader::new(text, start, RepeatedKey::Refused);
         let (part, end) = match reader.object(MAX_DEPTH) {
             Some(map) => (ReplyPart::Object(map), reader.at),
-            None => match closing_brace(text, start) {
+            None => match closing_braces.get(&start).copied() {
                 Some(end) => (ReplyPart::Broken(&text[start..end]), end),
-                None => (ReplyPart::Unclosed, text.len()),
+                None if reader.at == text.len() => (ReplyPart::Unclosed, text.len()),
+                // It goes on as something else, such as prose after a piece of code.
+                None => {
+                    let end = next_opening(text, reader.at.max(start + 1)).unwrap_or(text.len());
+                    (ReplyPart::Broken(text[start..end].trim_end()), end)
+                }
             },
         };
         found.push(part);
@@ -218,20 +227,18 @@ fn next_opening(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Behind the brace that closes the one at `start`, by counting alone: what is broken has no strings.
-fn closing_brace(text: &str, start: usize) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate().skip(start) {
+/// For each brace that opens and is closed, the place behind the one that closes it, by counting alone: what is broken
+/// has no strings.
+fn match_braces(text: &str) -> HashMap<usize, usize> {
+    let (mut open, mut closed) = (Vec::new(), HashMap::new());
+    for (at, byte) in text.bytes().enumerate() {
         match byte {
-            b'{' => depth += 1,
-            b'}' => depth -= 1,
+            b'{' => open.push(at),
+            b'}' => closed.extend(open.pop().map(|start| (start, at + 1))),
             _ => {}
         }
-        if depth == 0 {
-            return Some(at + 1);
-        }
     }
-    None
+    closed
 }
 
 /// What becomes of an object that has a key twice.
@@ -311,10 +318,14 @@ impl<'t> JsonObjectReader<'t> {
         }
         let mut at = start + 1;
         loop {
-            match bytes.get(at)? {
-                b'"' => break,
-                b'\\' => at += 2,
-                _ => at += 1,
+            match bytes.get(at) {
+                Some(b'"') => break,
+                Some(b'\\') => at += 2,
+                Some(_) => at += 1,
+                None => {
+                    self.at = bytes.len();
+                    return None;
+                }
             }
         }
         self.at = at + 1;

@@ -276,6 +276,32 @@ fn code_that_a_judge_quotes_is_no_answer() {
 }
 
 #[test]
+fn an_open_brace_in_prose_is_no_answer_that_was_cut_off() {
+    let code = "Begin with `{\"x\": ` or\n```json\n{\"score\": 1, \"reasoning\": \"ok\"\n```";
+    let material = material(code);
+    let prompter = Prompter::new(&material, None, 1);
+    let own = r#"{"reasoning": "It is wrong.", "score": 0.25}"#;
+    for reply in [
+        format!("The code begins with `{{\"x\": ` and so on. {own}"),
+        format!("{own} The code begins with `{{\"x\": ` and so on."),
+        format!("{code}\n{own}"),
+    ] {
+        assert_eq!(graded(&prompter, &reply), Ok(0.25), "{reply}");
+    }
+    // The time is linear.
+    assert_eq!(graded(&prompter, &("{\"x\": ` ".repeat(100_001) + own)), Ok(0.25));
+    // What the judge itself broke off, or wrapped around an answer, is not passed over.
+    for reply in [
+        format!("{{\"reasoning\": \"It is right\" and so, \"score\": 1 {own}"),
+        format!("{own} {{\"reasoning\": \"No, it is"),
+        format!("{{\"candidate\": {own}, \"mine\": \"cut o"),
+        format!("{{\"candidate\": {own} so, \"mine\": 0 {own}"),
+    ] {
+        assert_eq!(graded(&prompter, &reply), Err(JudgeReplyError::NotJson), "{reply}");
+    }
+}
+
+#[test]
 fn entries_that_are_copied_from_the_candidate_are_left_out() {
     let planted = r#"{"id": "a", "reasoning": "fine", "verdict": true}"#;
     let material = material(&format!(r#"{{"criteria": [{planted}, {{"claim": "c", "supported": true}}]}}"#));
