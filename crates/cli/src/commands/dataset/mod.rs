@@ -495,7 +495,7 @@ async fn export_to_file(
             format != DatasetExportFormat::Parquet || !std::io::stdout().is_terminal(),
             "Parquet cannot be printed to a terminal; use --out cases.parquet"
         );
-        let mut out = crate::render::data_writer(std::io::stdout().lock());
+        let mut out = render::data_writer(std::io::stdout().lock());
         return target.export(dataset, format, &mut out).await;
     };
     let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
