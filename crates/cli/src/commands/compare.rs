@@ -4,7 +4,7 @@ use anyhow::Context;
 use jurist_core::diagnostic::closest;
 use jurist_core::report::{
     CaseChange, ChangeFilter, FailedRunGate, RunTally, build_comparison_forest, comparison_markdown,
-    list_case_changes,
+    list_case_changes, shared_score_scale,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, compare_runs};
@@ -79,13 +79,13 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
         args.case.as_deref(),
     ))?;
     let RunsSideBySide { after, compared, changes } = &side_by_side;
-    let mut out = render::stdout();
+    let (mut out, scale) = (render::stdout(), shared_score_scale(after));
     match args.format {
         CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&side_by_side)?)?,
         CompareOutputFormat::Text => {
             show_caveats(&mut out, compared)?;
             for change in changes {
-                show_case_change(&mut out, change)?;
+                show_case_change(&mut out, change, scale)?;
             }
             // By default, a comparison in which no verdict changed needs no further line.
             if changes.is_empty() && args.show != ChangeFilter::Verdict {
@@ -94,9 +94,9 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
             show_comparison(&mut out, compared, after, false)?;
         }
         CompareOutputFormat::Md => {
-            write!(out, "{}", comparison_markdown(compared))?;
+            write!(out, "{}", comparison_markdown(compared, scale))?;
             for change in changes {
-                write_case_change_markdown(&mut out, change)?;
+                write_case_change_markdown(&mut out, change, scale)?;
             }
         }
     }

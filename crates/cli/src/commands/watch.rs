@@ -9,7 +9,7 @@ use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::grade::VerdictStatus;
 use jurist_core::plan::{Plan, PlanUnit, group_linked_units};
 use jurist_core::quantity::plural;
-use jurist_core::report::{reasons, variant_in_words};
+use jurist_core::report::{format_beside_own_scale, reasons, shared_score_scale, variant_in_words};
 use jurist_core::run::Run;
 use jurist_core::suite::{Case, McpServer, SetupProgram};
 use jurist_engine::load::{SuiteFiles, load_suite_with_sources};
@@ -285,10 +285,12 @@ impl WatchedSuite {
             writeln!(out, "\x1b[2m- {}  removed\x1b[0m", printable_line(name))?;
         }
         if let Some(run) = run {
+            let scale = shared_score_scale(run);
             for result in run.results.iter() {
                 let before = self.graded.get(&result.case);
                 let (mark, colour) = status_mark(result.verdict.status);
-                let verdict = describe_verdict_change(before, result.verdict.status, result.verdict.score);
+                let verdict =
+                    describe_verdict_change(before, result.verdict.status, result.verdict.score, scale);
                 writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {verdict}", printable_line(&result.case))?;
                 let has_reasons = result.verdict.status != VerdictStatus::Pass;
                 for reason in if has_reasons { reasons(run, &result) } else { Vec::new() } {
@@ -313,13 +315,16 @@ impl WatchedSuite {
     }
 }
 
-/// The old and the new verdict and score.
+/// The old and the new verdict and score; `scale` is the one that all scores share.
 fn describe_verdict_change(
     before: Option<&WatchedUnit>,
     status: VerdictStatus,
     score: Option<f64>,
+    scale: Option<(f64, f64)>,
 ) -> String {
-    let number = |score: Option<f64>| score.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+    let number = |score: Option<f64>| {
+        score.map_or_else(|| "–".to_owned(), |unit| format_beside_own_scale(unit, scale))
+    };
     let Some(before) = before else {
         return format!("new → {}  {}", variant_in_words(&status), number(score));
     };

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use jurist_core::grade::VerdictStatus;
 use jurist_core::report::{
-    CaseChange, ChangeDirection, CriterionChange, WordChange, WordRun, shorten_same, variant_in_words,
+    CaseChange, ChangeDirection, CriterionChange, WordChange, WordRun, format_score_change, shorten_same,
+    variant_in_words,
 };
 
 use super::printable_line;
@@ -12,8 +13,13 @@ use super::printable_line;
 /// Letters of one stretch of text that are shown; the JSON format has all of them.
 const MAX_LETTERS: usize = 800;
 
-/// Prints the verdicts, the answer as a word diff, and the old and new results of the graders.
-pub fn show_case_change(out: &mut impl Write, change: &CaseChange) -> anyhow::Result<()> {
+/// Prints the verdicts, the answer as a word diff, and the old and new results of the graders; `scale` is the one that
+/// all scores share.
+pub fn show_case_change(
+    out: &mut impl Write,
+    change: &CaseChange,
+    scale: Option<(f64, f64)>,
+) -> anyhow::Result<()> {
     let colour = match (change.direction, change.after.status) {
         (ChangeDirection::Worse, _) => "31",
         (ChangeDirection::Better, _) => "32",
@@ -25,7 +31,7 @@ pub fn show_case_change(out: &mut impl Write, change: &CaseChange) -> anyhow::Re
         out,
         "\x1b[{colour}m{}\x1b[0m  {}{place}",
         printable_line(&change.case),
-        describe_verdicts(change)
+        describe_verdicts(change, scale)
     )?;
     if change.rubric_changed {
         writeln!(out, "    the rubric changed as well")?;
@@ -37,14 +43,15 @@ pub fn show_case_change(out: &mut impl Write, change: &CaseChange) -> anyhow::Re
     Ok(())
 }
 
-fn describe_verdicts(change: &CaseChange) -> String {
-    let score = |score: Option<f64>| score.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+fn describe_verdicts(change: &CaseChange, scale: Option<(f64, f64)>) -> String {
     let (before, after) = (&change.before, &change.after);
     let verdicts = match before.status == after.status {
         true => variant_in_words(&after.status),
         false => format!("{} → {}", variant_in_words(&before.status), variant_in_words(&after.status)),
     };
-    format!("{verdicts}  {} → {}", score(before.score), score(after.score))
+    // Another rubric may have another scale.
+    let scale = scale.filter(|_| !change.rubric_changed);
+    format!("{verdicts}  {}", format_score_change(before.score, after.score, scale))
 }
 
 fn describe_answers(change: &CaseChange, diff: &str) -> String {
@@ -99,10 +106,14 @@ fn cut_line(text: &str) -> String {
     }
 }
 
-/// The same as a section of Markdown. Texts are in a code block, in which nothing is markup.
-pub fn write_case_change_markdown(out: &mut impl Write, change: &CaseChange) -> anyhow::Result<()> {
+/// The same as a section of Markdown; texts are in a code block, in which nothing is markup.
+pub fn write_case_change_markdown(
+    out: &mut impl Write,
+    change: &CaseChange,
+    scale: Option<(f64, f64)>,
+) -> anyhow::Result<()> {
     let mut shown = Vec::new();
-    show_case_change(&mut shown, change)?;
+    show_case_change(&mut shown, change, scale)?;
     let shown = anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string();
     // Longer than any fence in the text.
     let n_ticks = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0).max(2) + 1;

@@ -6,7 +6,8 @@ use std::io::Write;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    FailedRunGate, declared_scales, format_on_scale, regression_lines, variant_in_words,
+    FailedRunGate, declared_scales, format_on_scale, format_score_change, regression_lines,
+    shared_score_scale, variant_in_words,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
@@ -32,6 +33,14 @@ pub fn show_caveats(out: &mut impl Write, compared: &Comparison) -> anyhow::Resu
     Ok(())
 }
 
+/// A figure of two runs.
+struct DifferenceRow<'a> {
+    name: &'a str,
+    difference: &'a Difference,
+    /// The ends of its own scale.
+    scale: Option<(f64, f64)>,
+}
+
 /// Shows the figures and what they support, and where `has_cases` is set the cases whose verdict changed.
 pub fn show_comparison(
     out: &mut impl Write,
@@ -46,25 +55,22 @@ pub fn show_comparison(
             .rubrics
             .values()
             .any(|rubric| rubric["criteria"].as_array().is_some_and(|criteria| 1 < criteria.len()));
-    let rows: Vec<(&str, &Difference)> = [("score", &compared.score), ("pass rate", &compared.pass_rate)]
-        .into_iter()
-        .filter_map(|(name, difference)| Some((name, difference.as_ref()?)))
-        .chain(
-            compared
-                .criteria
-                .iter()
-                .filter(|_| has_parts)
-                .map(|(name, difference)| (name.as_str(), difference)),
-        )
-        .collect();
-    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
-    // Criteria with another scale before are not compared.
-    let scales = declared_scales(after);
+    // Scores of other rubrics, and criteria with another scale before, are not compared.
+    let (scale, scales) = (shared_score_scale(after), declared_scales(after));
+    let score = compared.score.as_ref().map(|difference| DifferenceRow { name: "score", difference, scale });
+    let pass_rate = compared.pass_rate.as_ref();
+    let pass_rate = pass_rate.map(|difference| DifferenceRow { name: "pass rate", difference, scale: None });
+    let criteria = compared.criteria.iter().filter(|_| has_parts).map(|(name, difference)| {
+        let scale = scales.get(name).copied();
+        DifferenceRow { name: name.as_str(), difference, scale }
+    });
+    let rows: Vec<DifferenceRow<'_>> = score.into_iter().chain(pass_rate).chain(criteria).collect();
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(9, 40);
     if !rows.is_empty() {
         let title = format!("{:<width$}  cases  before  after  difference", "");
         writeln!(out, "\x1b[1m{title}\x1b[0m")?;
     }
-    for (name, it) in rows {
+    for DifferenceRow { name, difference: it, scale } in rows {
         let interval = match it.interval {
             Some(_) if it.differs_nowhere() => "  (no case differs)".to_owned(),
             Some((low, high)) => format!("  ({low:+.3} to {high:+.3})"),
@@ -75,8 +81,8 @@ pub fn show_comparison(
             true => ("32", " better"),
             false => ("2", ""),
         };
-        let native = scales.get(name).map(|scale| {
-            let [before, after] = [it.before, it.after].map(|mean| format_on_scale(mean, *scale));
+        let native = scale.map(|scale| {
+            let [before, after] = [it.before, it.after].map(|mean| format_on_scale(mean, scale));
             format!("  {before} → {after}")
         });
         let name: String = printable_line(name).chars().take(width).collect();
@@ -91,7 +97,7 @@ pub fn show_comparison(
         )?;
     }
     if has_cases {
-        show_changed_verdicts(out, compared, after)?;
+        show_changed_verdicts(out, compared, after, scale)?;
     }
     let left_out = [
         (compared.only_before.len(), "only before"),
@@ -120,7 +126,12 @@ pub fn show_comparison(
 }
 
 /// A line for each case whose verdict changed, with the reasons of those that do not pass.
-fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
+fn show_changed_verdicts(
+    out: &mut impl Write,
+    compared: &Comparison,
+    after: &Run,
+    scale: Option<(f64, f64)>,
+) -> anyhow::Result<()> {
     let worse = compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
     let worse: BTreeSet<&str> = worse.map(|status_change| status_change.case.as_str()).collect();
     let last_reason = last_line_reason(after);
@@ -139,15 +150,13 @@ fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Ru
             VerdictStatus::Fail => "31",
             VerdictStatus::Error | VerdictStatus::Deferred => "33",
         };
-        let score = |it: Option<f64>| it.map_or("–".to_owned(), |value| format!("{value:.2}"));
         writeln!(
             out,
-            "\x1b[{colour}m{}\x1b[0m  {} → {}  {} → {}",
+            "\x1b[{colour}m{}\x1b[0m  {} → {}  {}",
             printable_line(&change.case),
             variant_in_words(&change.before),
             variant_in_words(&change.after),
-            score(change.score_before),
-            score(change.score_after)
+            format_score_change(change.score_before, change.score_after, scale)
         )?;
         for reason in why.get(change.case.as_str()).into_iter().flatten() {
             writeln!(out, "    {}", printable_line(reason))?;

@@ -6,7 +6,8 @@ use super::outcome_text::{collect_grader_statements, format_evidence_quote, run_
 use super::regressions::comparison_section;
 use super::{
     FailedRunGate, ReportContext, RunTally, case_notes, format_case_cost, format_case_score,
-    format_mean_score, format_run_cost, join_grader_names, parse_run_rubrics, short_verdict_grounds,
+    format_mean_score, format_run_cost, join_grader_names, parse_run_rubrics, shared_score_scale,
+    short_verdict_grounds,
 };
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
@@ -54,7 +55,7 @@ pub(super) fn render_markdown_report(run: &Run, context: ReportContext<'_>) -> S
         let _ = writeln!(out, "Took {seconds:.1} s.");
     }
     if let Some(baseline) = context.baseline {
-        let _ = write!(out, "\n{}", comparison_section(baseline.compared));
+        let _ = write!(out, "\n{}", comparison_section(baseline.compared, shared_score_scale(run)));
     }
     write_case_table(&mut out, run);
     for result in run.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass) {

@@ -44,8 +44,9 @@ pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
 pub use score_text::{
-    Rubrics, declared_choices, declared_scales, declared_score_scale, format_case_score, format_mean_score,
-    format_native_score, format_on_scale, parse_run_rubrics, shared_score_scale,
+    Rubrics, declared_choices, declared_scales, declared_score_scale, format_beside_own_scale,
+    format_case_score, format_mean_score, format_native_score, format_on_scale, format_score_change,
+    parse_run_rubrics, shared_score_scale,
 };
 pub use undecided::ungraded_reason;
 use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};

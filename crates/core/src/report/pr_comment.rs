@@ -9,6 +9,7 @@ use super::case_changes::{
 use super::markdown::{escape_markdown_text, write_failed_gates};
 use super::outcome_text::run_duration_seconds;
 use super::regressions::regression_lines;
+use super::score_text::{format_score_change, shared_score_scale};
 use super::word_diff::{WordChange, WordRun};
 use super::{FailedRunGate, ReportContext, RunBaseline, RunTally, format_run_cost, reasons};
 use crate::grade::VerdictStatus;
@@ -94,12 +95,13 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>, failed
         .collect();
     let flaky: Vec<&CaseChange> =
         flaky.into_iter().filter(|change| change.before.status != change.after.status).collect();
-    write_section(out, "Got worse", &worse);
+    let scale = shared_score_scale(run);
+    write_section(out, "Got worse", &worse, scale);
     write_new_failures(out, run, &regressions.new_failures);
-    write_section(out, "Verdict lost or gained", &undecided);
-    write_section(out, "Got better", &better);
-    write_section(out, "Same verdict, different answer or score", &other);
-    write_section(out, "Flaky: trials differ, so a change says nothing", &flaky);
+    write_section(out, "Verdict lost or gained", &undecided, scale);
+    write_section(out, "Got better", &better, scale);
+    write_section(out, "Same verdict, different answer or score", &other, scale);
+    write_section(out, "Flaky: trials differ, so a change says nothing", &flaky, scale);
     let n_shown = worse.len() + undecided.len() + better.len() + other.len() + flaky.len();
     let _ = writeln!(out, "\n{} unchanged.", plural(changes.len().saturating_sub(n_shown), "case"));
     write_unpaired(out, &compared.only_after, "new, without a baseline");
@@ -180,13 +182,13 @@ fn write_head(out: &mut String, run: &Run, before: Option<&Run>, title: &str) {
     let _ = writeln!(out, "{}\n", row("now", run));
 }
 
-fn write_section(out: &mut String, title: &str, changes: &[&CaseChange]) {
+fn write_section(out: &mut String, title: &str, changes: &[&CaseChange], scale: Option<(f64, f64)>) {
     if changes.is_empty() {
         return;
     }
     let _ = writeln!(out, "\n### {title} ({})\n", changes.len());
     for (at, change) in changes.iter().enumerate() {
-        let text = describe_change(change);
+        let text = describe_change(change, scale);
         if MAX_COMMENT_BYTES < out.len() + text.len() {
             let n_left = changes.len() - at;
             let _ = writeln!(out, "… and {} that this comment has no room for.", plural(n_left, "case"));
@@ -197,16 +199,16 @@ fn write_section(out: &mut String, title: &str, changes: &[&CaseChange]) {
 }
 
 /// A case that can be folded: the answer with its changes, and a table of the criteria.
-fn describe_change(change: &CaseChange) -> String {
-    let score = |score: Option<f64>| score.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+fn describe_change(change: &CaseChange, scale: Option<(f64, f64)>) -> String {
+    // Another rubric may have another scale.
+    let scale = scale.filter(|_| !change.rubric_changed);
     let place = change.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
     let mut out = format!(
-        "<details>\n<summary>{}: {} → {}, {} → {}{}</summary>\n\n",
+        "<details>\n<summary>{}: {} → {}, {}{}</summary>\n\n",
         escape_summary(&change.case),
         change.before.status.as_str(),
         change.after.status.as_str(),
-        score(change.before.score),
-        score(change.after.score),
+        format_score_change(change.before.score, change.after.score, scale),
         escape_summary(&place)
     );
     if change.rubric_changed {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::escape_markdown_text;
+use super::score_text::format_score_change;
 use super::variant_in_words;
 use crate::quantity::plural;
 use crate::run::{Regressions, UndecidedCase};
@@ -52,13 +53,13 @@ fn list_names(names: impl ExactSizeIterator<Item = String>) -> String {
     names.take(MOST_NAMES).chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// A comparison as a page of its own.
-pub fn comparison_markdown(compared: &Comparison) -> String {
-    format!("# Comparison\n\n{}", comparison_section(compared))
+/// A comparison as a page of its own; `scale` is the one that all scores share.
+pub fn comparison_markdown(compared: &Comparison, scale: Option<(f64, f64)>) -> String {
+    format!("# Comparison\n\n{}", comparison_section(compared, scale))
 }
 
 /// A comparison as a part of a page.
-pub(super) fn comparison_section(compared: &Comparison) -> String {
+pub(super) fn comparison_section(compared: &Comparison, scale: Option<(f64, f64)>) -> String {
     let mut out = String::from("## Since the baseline\n\n");
     for caveat in &compared.caveats {
         let _ = writeln!(out, "{}\n", escape_markdown_text(caveat));
@@ -77,15 +78,13 @@ pub(super) fn comparison_section(compared: &Comparison) -> String {
         let _ = writeln!(out, "\n| case | before | after | score |\n| --- | --- | --- | --- |");
     }
     for change in &compared.changed {
-        let score = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} → {} |",
+            "| {} | {} | {} | {} |",
             escape_markdown_text(&change.case),
             variant_in_words(&change.before),
             variant_in_words(&change.after),
-            score(change.score_before),
-            score(change.score_after)
+            format_score_change(change.score_before, change.score_after, scale)
         );
     }
     out

@@ -54,11 +54,20 @@ pub fn format_on_scale(unit: f64, (low, high): (f64, f64)) -> String {
 }
 
 /// A score from 0 to 1, on its own scale first if it has one: `3.5/5 (0.62)`.
-pub(super) fn format_beside_own_scale(unit: f64, scale: Option<(f64, f64)>) -> String {
+pub fn format_beside_own_scale(unit: f64, scale: Option<(f64, f64)>) -> String {
     match scale {
         Some(scale) => format!("{} ({unit:.2})", format_on_scale(unit, scale)),
         None => format!("{unit:.2}"),
     }
+}
+
+/// The score of a case in two runs: `5.0/5 (1.00) → 3.0/5 (0.50)`; a dash is no score.
+pub fn format_score_change(before: Option<f64>, after: Option<f64>, scale: Option<(f64, f64)>) -> String {
+    let [before, after] = [before, after].map(|score| match score {
+        Some(unit) => format_beside_own_scale(unit, scale),
+        None => "–".to_owned(),
+    });
+    format!("{before} → {after}")
 }
 
 /// The ends of the scale that all scores of a run share.
