@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from jurist import _native
 from jurist.errors import InputError, InputTypeError, translate_error
 from jurist.forks import renew_in_forks
+from jurist.threads import CallingThreads
 
 if TYPE_CHECKING:
     import asyncio
@@ -140,7 +141,7 @@ class PreparedJudge:
             "n": options.get("n"),
             "timeout": options.get("timeout"),
             "session": None,
-            "limits": options.get("limits"),
+            "limits": _hand_over_limits(options.get("limits")),
         }
 
     def renew_after_fork(self) -> None:
@@ -161,8 +162,9 @@ class PreparedJudge:
         import inspect
 
         extra = _extra_parameters(function)
+        threads = CallingThreads()
 
-        def answer(text: str) -> Any:
+        def ask(text: str) -> Any:
             request = json.loads(text)
             kept = {name: request[name] for name in extra}
             reply = function(request["messages"], **kept)
@@ -170,7 +172,7 @@ class PreparedJudge:
                 return self._wait(reply)
             return reply
 
-        return answer
+        return lambda text: threads.call(lambda: ask(text))
 
     def _wait(self, reply: Awaitable[Any]) -> Any:
         import asyncio
@@ -200,6 +202,28 @@ class PreparedJudge:
             if self._own_loop is not None:
                 self._own_loop.call_soon_threadsafe(self._own_loop.stop)
                 self._own_loop = None
+
+
+class _HandedLimits:
+    """Limits that are asked in threads of Python."""
+
+    def __init__(self, limits: CallLimits) -> None:
+        self._limits = limits
+        self._threads = CallingThreads()
+
+    def reserve_call(self, model: str, most: int | None) -> dict[str, Any]:
+        answer: dict[str, Any] = self._threads.call(lambda: self._limits.reserve_call(model, most))
+        return answer
+
+    def settle_call(self, reservation: Any, cost: int | None) -> None:
+        self._threads.call(lambda: self._limits.settle_call(reservation, cost))
+
+    def may_fit(self, most: int) -> bool:
+        return bool(self._threads.call(lambda: self._limits.may_fit(most)))
+
+
+def _hand_over_limits(limits: CallLimits | None) -> CallLimits | None:
+    return None if limits is None else _HandedLimits(limits)
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:

@@ -9,12 +9,14 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from jurist import _native
 from jurist.errors import InputError, InputTypeError, JuristError, take_mapping
 from jurist.forks import renew_in_forks
 from jurist.judging import JudgeOptions, PreparedJudge, ensure_known_options, unknown_option
 from jurist.results import Verdict, Verdicts
 from jurist.rubric import Grader, Rubric, take_rubric
 from jurist.tables import to_plain
+from jurist.threads import start_thread
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -151,16 +153,20 @@ class Reward:
             if not self._is_guarded(row.record):
                 by_rubric.setdefault(_rubric_key(row.rubric), []).append(index)
 
+        # Only the main thread learns of Ctrl-C; graders of other threads are told to stop.
+        is_main = len(by_rubric) == 1 and threading.current_thread() is threading.main_thread()
+        stop = None if is_main else _native.InterruptSignal()
+
         def grade_group(key: str) -> None:
             indices = by_rubric[key]
             graders = self._graders(key, rows[indices[0]].rubric)
             if graders.gates is not None:
-                gated = _grade_records(graders.gates, [rows[index].record for index in indices])
+                gated = _grade_records(graders.gates, [rows[index].record for index in indices], stop)
                 for index, verdict in zip(indices, gated, strict=True):
                     verdicts[index] = verdict
                 open_rows = zip(indices, gated, strict=True)
                 indices = [index for index, verdict in open_rows if not verdict.failed_gates]
-            graded = _grade_records(graders.all_criteria, [rows[index].record for index in indices])
+            graded = _grade_records(graders.all_criteria, [rows[index].record for index in indices], stop)
             for index, verdict in zip(indices, graded, strict=True):
                 verdicts[index] = verdict
 
@@ -170,7 +176,13 @@ class Reward:
             from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(min(len(by_rubric), _MAX_THREADS)) as threads:
-                list(threads.map(grade_group, by_rubric))
+                try:
+                    list(threads.map(grade_group, by_rubric))
+                except BaseException:
+                    # The end of the block waits for the other threads.
+                    if stop is not None:
+                        stop.stop()
+                    raise
         self.last_verdicts = verdicts
         return verdicts
 
@@ -274,6 +286,19 @@ class Reward:
             columns["ground_truth"] = ground_truth
         return self._score_row(self._build_row(prompt, solution_str, columns))
 
+    async def acompute_score(
+        self,
+        data_source: Any = None,
+        solution_str: str | None = None,
+        ground_truth: Any = None,
+        extra_info: Mapping[str, Any] | None = None,
+        **others: Any,
+    ) -> float | list[float]:
+        """The same as `compute_score`, for verl's asynchronous functions, any number of which are at work at once."""
+        return await start_thread(
+            lambda: self.compute_score(data_source, solution_str, ground_truth, extra_info, **others)
+        )
+
     def _compute_scores(self, batch: Mapping[str, Any]) -> list[float]:
         """Rewards of a batch as verl gives it."""
         if batch["solution_strs"] is None:
@@ -310,8 +335,6 @@ class Reward:
         That class makes every `Exception` a reward of 0. So where there is no reward, `RewardAbort` ends the run; it
         is no `Exception`. `info` may be a mapping or JSON, and its keys are columns, such as `rubric_column`.
         """
-        import asyncio
-
         async def jurist_reward(completion: Any, prompt: Any = None, answer: Any = None, info: Any = None) -> float:
             def score() -> float:
                 columns = _read_extra_info(info)
@@ -319,7 +342,7 @@ class Reward:
                     columns["answer"] = answer
                 return self._score_row(self._build_row(prompt, completion, columns))
 
-            return await asyncio.to_thread(_abort_without_reward, score)
+            return await start_thread(lambda: _abort_without_reward(score))
 
         async def jurist_group_reward(
             completions: list[Any],
@@ -343,7 +366,7 @@ class Reward:
                     rows.append(self._build_row(prompt, completions[index], columns))
                 return self._score_rows(rows)
 
-            return await asyncio.to_thread(_abort_without_reward, score)
+            return await start_thread(lambda: _abort_without_reward(score))
 
         return jurist_group_reward if group else jurist_reward
 
@@ -523,8 +546,10 @@ def _rubric_key(rubric: Any) -> str:
     return rubric if isinstance(rubric, str) else json.dumps(rubric, sort_keys=True, default=str)
 
 
-def _grade_records(grader: Grader, records: list[dict[str, Any]]) -> Verdicts:
-    return grader.grade_rows(records, "completions", False, None)
+def _grade_records(
+    grader: Grader, records: list[dict[str, Any]], stop: _native.InterruptSignal | None
+) -> Verdicts:
+    return grader.grade_rows(records, "completions", False, stop)
 
 
 def _read_columns(values: Mapping[str, Any], n_rows: int) -> dict[str, list[Any]]:

@@ -14,6 +14,7 @@ from jurist import _native, tables
 from jurist.errors import InputError, InputTypeError, Interrupted, JuristError, take_mapping, translate_error
 from jurist.judging import DEFAULT_CONCURRENCY, JudgeOptions, PreparedJudge, ensure_known_options
 from jurist.results import Verdict, Verdicts
+from jurist.threads import start_thread
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -212,7 +213,8 @@ class Rubric:
         """Grade many rows: dicts, a pandas or Polars frame, an Arrow table or a Hugging Face dataset.
 
         `columns` gives a field the name that the rows have for it, such as `{"output": "answer"}`. A row that cannot
-        be read has the status `error`, and says why. On Ctrl-C, `Interrupted` holds what was graded until then.
+        be read has the status `error`, and says why. On Ctrl-C, `Interrupted` holds what was graded until then; any
+        other exception that ends the work, such as one of `progress`, has it as its attribute `verdicts`.
         A table without rows gives a `JuristWarning`.
 
         >>> rubric = Rubric.build(criterion("short", check={"type": "length", "max": 10}))
@@ -233,7 +235,10 @@ class Rubric:
         progress: bool | ProgressFunction = False,
         **options: Unpack[JudgeOptions],
     ) -> Verdicts:
-        """The same as `grade_many`, for asynchronous programs."""
+        """The same as `grade_many`, for asynchronous programs.
+
+        If its task is cancelled, the `verdicts` of the `CancelledError` are what was graded until then.
+        """
         ensure_known_options(options, "agrade_many()", ("columns", "progress"))
         return await self._agrade_rows(_warn_if_empty(tables.read_rows(rows, columns)), options, progress)
 
@@ -252,10 +257,14 @@ class Rubric:
             with self.prepare_grader(judge, options) as grader:
                 return grader.grade_rows(rows, "rows" if progress is not None else "output", progress or False, stop)
 
+        working = start_thread(work)
         try:
-            return await asyncio.to_thread(work)
-        except asyncio.CancelledError:
+            return await asyncio.shield(working)
+        except asyncio.CancelledError as error:
             stop.stop()
+            await asyncio.wait((working,))
+            if not working.cancelled() and working.exception() is None:
+                keep_verdicts(error, working.result())
             raise
 
 
@@ -351,15 +360,20 @@ class Grader:
         report = _ProgressLine() if progress is True else progress or None
         told = None if report is None else (lambda n_done: report(n_done, len(rows)))
         graded = self._run(rows, label, told, stop)
-        if report is not None:
-            report(sum(line is not None for line in graded.lines) + len(graded.problems), len(rows))
+        verdicts = self._collect(rows, label, graded)
+        ended = graded.interruption
+        if report is not None and (ended is None or isinstance(ended, KeyboardInterrupt)):
+            try:
+                report(sum(line is not None for line in graded.lines) + len(graded.problems), len(rows))
+            except BaseException as error:
+                ended = ended or error
         if isinstance(report, _ProgressLine):
             report.close()
-        verdicts = self._collect(rows, label, graded)
-        if isinstance(graded.interruption, KeyboardInterrupt):
-            raise Interrupted(verdicts) from graded.interruption
-        if graded.interruption is not None:
-            raise graded.interruption
+        if isinstance(ended, KeyboardInterrupt):
+            raise Interrupted(verdicts) from ended
+        if ended is not None:
+            keep_verdicts(ended, verdicts)
+            raise ended
         return verdicts
 
     def _run(
@@ -411,6 +425,11 @@ class Grader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def keep_verdicts(error: BaseException, verdicts: Verdicts) -> None:
+    """Let what was graded be reached at the exception that ended the work."""
+    error.verdicts = verdicts  # type: ignore[attr-defined]
 
 
 def _warn_if_empty(rows: list[Any]) -> list[Any]:

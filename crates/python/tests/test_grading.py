@@ -6,6 +6,8 @@ import os
 import pathlib
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -278,6 +280,116 @@ def test_ctrl_c_keeps_what_was_graded() -> None:
         signal.signal(signal.SIGINT, before)
     assert isinstance(caught.value, KeyboardInterrupt)
     assert [verdict.status for verdict in caught.value.verdicts] == ["pass", "deferred", "deferred"]
+
+
+ENDING = '''
+import asyncio, os, signal, sys, threading, time
+import jurist
+
+class Late:
+    def __del__(self, sleep=time.sleep):
+        sleep(1)
+
+late = Late()
+started = threading.Semaphore(0)
+
+def interrupt():
+    for _ in range(32):
+        started.acquire()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def judge(messages):
+    started.release()
+    time.sleep(0.5)
+    return "{}"
+
+async def judge_later(messages):
+    started.release()
+    await asyncio.sleep(0.5)
+    return "{}"
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=interrupt).start()
+rubric = jurist.Rubric.from_dict({"criteria": [{"name": "good", "description": "Is it good?"}]})
+try:
+    rubric.grade_many([{"output": str(n)} for n in range(32)], judge={"now": judge, "later": judge_later}[sys.argv[1]])
+except jurist.Interrupted as interrupted:
+    print(len(interrupted.verdicts))
+'''
+
+
+@pytest.mark.parametrize("kind", ["now", "later"])
+def test_a_program_ends_while_its_judges_answer(kind: str) -> None:
+    # The interpreter takes a second to end, in which threads that want its lock end as well.
+    command = [sys.executable, "-c", ENDING, kind]
+    pipe = subprocess.PIPE
+    running = [subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) for _ in range(3)]
+    for process in running:
+        printed, errors = process.communicate(timeout=300)
+        assert (process.returncode, printed) == (0, "32\n"), errors
+
+
+def test_what_ends_the_work_keeps_what_was_graded() -> None:
+    release = threading.Event()
+
+    def judge(messages: Any) -> str:
+        if "answer 0" not in messages[1]["content"]:
+            release.wait(60)
+        return say_yes(messages)
+
+    def stop_after_one(done: int, total: int) -> None:
+        if done:
+            raise ValueError("enough")
+
+    rows = [{"output": f"answer {n}"} for n in range(3)]
+    with pytest.raises(ValueError, match="enough") as raised:
+        Rubric.from_dict(JUDGED).grade_many(rows, judge=judge, concurrency=1, progress=stop_after_one)
+    release.set()
+    kept: Any = raised.value
+    assert [verdict.status for verdict in kept.verdicts] == ["pass", "deferred", "deferred"]
+    with pytest.raises(ZeroDivisionError) as last:
+        Rubric.from_dict(CHECKED).grade_many(rows, progress=lambda done, total: 1 // (total - done))
+    kept = last.value
+    assert len(kept.verdicts.graded) == 3
+
+
+def test_a_cancelled_task_keeps_what_was_graded() -> None:
+    release = threading.Event()
+
+    async def grade() -> None:
+        entered = asyncio.Event()
+
+        async def judge(messages: Any) -> str:
+            if "answer 0" not in messages[1]["content"]:
+                entered.set()
+                await asyncio.to_thread(release.wait, 60)
+            return say_yes(messages)
+
+        rows = [{"output": f"answer {n}"} for n in range(3)]
+        task = asyncio.create_task(Rubric.from_dict(JUDGED).agrade_many(rows, judge=judge, concurrency=1))
+        await asyncio.wait_for(entered.wait(), 60)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as cancelled:
+            await task
+        release.set()
+        kept: Any = cancelled.value
+        assert [verdict.status for verdict in kept.verdicts] == ["pass", "deferred", "deferred"]
+
+    asyncio.run(grade())
+
+
+def test_any_number_of_asynchronous_calls_wait_at_the_same_time() -> None:
+    barrier = threading.Barrier(40, timeout=300)
+
+    def judge(messages: Any) -> str:
+        barrier.wait()
+        return say_yes(messages)
+
+    async def grade() -> list[jurist.Verdict]:
+        rubric = Rubric.from_dict(JUDGED)
+        return await asyncio.gather(*(rubric.agrade(f"answer {n}", judge=judge) for n in range(40)))
+
+    assert [verdict.passed for verdict in asyncio.run(grade())] == [True] * 40
 
 
 def test_other_threads_run_meanwhile() -> None:

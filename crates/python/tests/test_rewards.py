@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pickle
+import signal
 import threading
 from typing import Any
 
@@ -80,6 +81,56 @@ def test_rubrics_of_rows_are_graded_at_the_same_time() -> None:
     rubrics = [{"criteria": [{"name": f"c{n}", "description": "Good?", "scale": "binary"}]} for n in range(4)]
     reward = jurist.reward(rubric_column="rubric", judge=judge)
     assert reward(completions=["a", "b", "c", "d"], rubric=rubrics) == [1.0] * 4
+
+
+def test_ctrl_c_ends_rewards_with_rubrics_of_rows_at_once() -> None:
+    entered = threading.Barrier(5, timeout=60)
+    release = threading.Event()
+
+    def judge(messages: Any) -> str:
+        entered.wait()
+        release.wait(300)
+        return "{}"
+
+    def interrupt() -> None:
+        entered.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    rubrics = [{"criteria": [{"name": f"c{n}", "description": "Good?", "scale": "binary"}]} for n in range(4)]
+    reward = jurist.reward(rubric_column="rubric", judge=judge)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    late = threading.Timer(200, release.set)
+    late.start()
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            reward(completions=["a", "b", "c", "d"], rubric=rubrics)
+        assert not release.is_set(), "nobody waits for the judges"
+    finally:
+        late.cancel()
+        release.set()
+        signal.signal(signal.SIGINT, before)
+
+
+def test_any_number_of_rollouts_are_graded_at_the_same_time() -> None:
+    barrier = threading.Barrier(40, timeout=300)
+
+    def judge(messages: Any) -> str:
+        barrier.wait()
+        return json.dumps({"reasoning": "yes", "verdict": True})
+
+    reward = jurist.reward(NICE, judge=judge, concurrency=40)
+    rollout = reward.as_verifiers()
+
+    async def grade_rollouts() -> list[float]:
+        return await asyncio.gather(*(rollout(completion=f"a{n}") for n in range(40)))
+
+    async def grade_solutions() -> list[Any]:
+        return await asyncio.gather(*(reward.acompute_score("math", f"a{n}", "42") for n in range(40)))
+
+    assert asyncio.run(grade_rollouts()) == [1.0] * 40
+    assert asyncio.iscoroutinefunction(reward.acompute_score), "as verl asks whether a function is asynchronous"
+    assert asyncio.run(grade_solutions()) == [1.0] * 40
 
 
 def test_other_trainers() -> None:
