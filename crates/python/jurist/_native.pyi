@@ -18,6 +18,7 @@ class GradingSettings(TypedDict):
     timeout: float | None
     session: NativeSession | None
     limits: CallLimits | None
+    n_threads: int | None
 
 class NativeRubric:
     @staticmethod

@@ -142,6 +142,7 @@ class PreparedJudge:
             "timeout": options.get("timeout"),
             "session": None,
             "limits": _hand_over_limits(options.get("limits")),
+            "n_threads": None,
         }
 
     def renew_after_fork(self) -> None:

@@ -251,6 +251,8 @@ class Rubric:
         import asyncio
 
         judge = PreparedJudge(options, asyncio.get_running_loop())
+        # Each call of `agrade` has threads of its own, and there may be thousands of calls.
+        judge.settings["n_threads"] = 1 if len(rows) == 1 else None
         stop = _native.InterruptSignal()
 
         def work() -> Verdicts:

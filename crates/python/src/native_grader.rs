@@ -46,6 +46,9 @@ pub(crate) struct GradingSettings {
     /// Money and rate that other processes share.
     #[pyo3(item)]
     limits: Option<Py<PyAny>>,
+    /// Threads of a grader that shares none; as many as the machine has cores where it is not given.
+    #[pyo3(item)]
+    n_threads: Option<usize>,
 }
 
 impl GradingSettings {
@@ -54,7 +57,10 @@ impl GradingSettings {
     }
 
     fn runtime(&self) -> Arc<LazyRuntime> {
-        self.session.as_ref().map(|session| Arc::clone(&session.get().runtime)).unwrap_or_default()
+        match &self.session {
+            Some(session) => Arc::clone(&session.get().runtime),
+            None => Arc::new(LazyRuntime::with_threads(self.n_threads)),
+        }
     }
 
     fn into_overrides(self) -> JudgeOverrides {
@@ -111,6 +117,7 @@ pub(crate) struct GradedRows {
 /// Threads for what waits; there are none before they are needed.
 struct LazyRuntime {
     runtime: OnceLock<Runtime>,
+    n_threads: Option<usize>,
     /// The process that made it: threads do not survive a fork.
     process: u32,
 }
@@ -125,10 +132,17 @@ pub(crate) struct NativeSession {
 #[pymethods]
 impl NativeSession {
     #[new]
-    fn new(flags: Vec<String>, has_functions: bool, limits: Option<Py<PyAny>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        flags: Vec<String>,
+        has_functions: bool,
+        limits: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
         let flags = GradingFlags::parse_flags(&flags).map_err(to_native_error)?;
-        let client = SharedModelClient::open(&flags, has_functions, limits.map(to_shared_budget))
-            .map_err(to_native_error)?;
+        let budget = limits.map(to_shared_budget);
+        // Settings and the cache are read.
+        let client = py.detach(|| SharedModelClient::open(&flags, has_functions, budget));
+        let client = client.map_err(to_native_error)?;
         Ok(Self { client, runtime: Arc::default() })
     }
 }
@@ -142,7 +156,7 @@ pub(crate) struct NativeGrader {
 
 impl Default for LazyRuntime {
     fn default() -> Self {
-        Self { runtime: OnceLock::new(), process: std::process::id() }
+        Self::with_threads(None)
     }
 }
 
@@ -159,8 +173,12 @@ impl Drop for LazyRuntime {
     }
 }
 
-fn build_runtime() -> PyResult<Runtime> {
-    let runtime = Builder::new_multi_thread().enable_all().max_blocking_threads(4096).build();
+fn build_runtime(n_threads: Option<usize>) -> PyResult<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    if let Some(n_threads) = n_threads {
+        builder.worker_threads(n_threads.max(1));
+    }
+    let runtime = builder.enable_all().max_blocking_threads(4096).build();
     runtime.map_err(|error| to_native_error(format!("the machine gives no threads: {error}")))
 }
 
@@ -207,6 +225,10 @@ impl NativeGrader {
 }
 
 impl LazyRuntime {
+    fn with_threads(n_threads: Option<usize>) -> Self {
+        Self { runtime: OnceLock::new(), n_threads, process: std::process::id() }
+    }
+
     fn get(&self) -> PyResult<&Runtime> {
         if self.process != std::process::id() {
             return Err(to_native_error(
@@ -215,7 +237,7 @@ impl LazyRuntime {
         }
         if self.runtime.get().is_none() {
             // Two threads may come here at the same time; one runtime is then dropped, unused.
-            let _ = self.runtime.set(build_runtime()?);
+            let _ = self.runtime.set(build_runtime(self.n_threads)?);
         }
         self.runtime.get().ok_or_else(|| to_native_error("no runtime".to_owned()))
     }
@@ -224,6 +246,7 @@ impl LazyRuntime {
 #[pymethods]
 impl NativeGrader {
     /// Grades rows, `width` of them at the same time. `report` is called repeatedly with the number that is done.
+    /// Without `stop`, this is the main thread, or may be, and ends on Ctrl-C.
     fn grade_rows(
         &self,
         py: Python<'_>,
@@ -248,8 +271,10 @@ impl NativeGrader {
             return Ok(results.finish(None, false));
         }
         let runtime = self.runtime.get()?;
+        let asks_python = report.is_some() || stop.is_none();
         let stopped = stop.map(|stop| Arc::clone(&stop.stopped)).unwrap_or_default();
-        let batch = RowBatch { grader: Arc::clone(&self.grader), records, width, report, stopped };
+        let grader = Arc::clone(&self.grader);
+        let batch = RowBatch { grader, records, width, report, stopped, asks_python };
         Ok(py.detach(|| runtime.block_on(batch.grade())))
     }
 
@@ -267,8 +292,8 @@ impl NativeGrader {
         Ok(told)
     }
 
-    fn finish(&self) -> PyResult<()> {
-        self.grader.finish().map_err(to_native_error)
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.grader.finish()).map_err(to_native_error)
     }
 }
 
@@ -291,6 +316,9 @@ struct RowBatch {
     width: usize,
     report: Option<Py<PyAny>>,
     stopped: Arc<AtomicBool>,
+    /// Whether Python has to be asked about Ctrl-C, or told how far the work is. With thousands of batches in as many
+    /// threads, its lock would be the bottleneck.
+    asks_python: bool,
 }
 
 struct RowResults {
@@ -364,7 +392,9 @@ impl RowBatch {
                     if self.stopped.load(Ordering::Relaxed) {
                         return results.finish(None, true);
                     }
-                    if let Err(error) = self.tell_python(results.n_done) {
+                    if self.asks_python
+                        && let Err(error) = self.tell_python(results.n_done)
+                    {
                         let raised = Python::attach(|py| error.into_value(py).into_any());
                         return results.finish(Some(raised), false);
                     }

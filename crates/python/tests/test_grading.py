@@ -392,6 +392,36 @@ def test_any_number_of_asynchronous_calls_wait_at_the_same_time() -> None:
     assert [verdict.passed for verdict in asyncio.run(grade())] == [True] * 40
 
 
+def count_threads_of_rust() -> int:
+    count = 0
+    for path in pathlib.Path("/proc/self/task").glob("*/comm"):
+        try:
+            count += path.read_text().startswith("tokio")
+        except OSError:
+            continue
+    return count
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="this system does not list its threads")
+def test_a_call_of_agrade_has_one_thread_that_works() -> None:
+    barrier = threading.Barrier(20, timeout=300)
+    counts: list[int] = []
+
+    def judge(messages: Any) -> str:
+        if barrier.wait() == 0:
+            counts.append(count_threads_of_rust())
+        barrier.wait()
+        return say_yes(messages)
+
+    async def grade() -> None:
+        rubric = Rubric.from_dict(JUDGED)
+        await asyncio.gather(*(rubric.agrade(f"answer {n}", judge=judge) for n in range(20)))
+
+    before = count_threads_of_rust()
+    asyncio.run(grade())
+    assert counts[0] - before <= 65, "one that works, one that waits for the judge, and one that read files"
+
+
 def test_other_threads_run_meanwhile() -> None:
     entered = threading.Event()
     proceed = threading.Event()
