@@ -47,7 +47,7 @@ const MIN_LETTERS_CUT: usize = 20;
 /// The part that holds the steps as a judge reads them.
 pub(crate) const RENDERED_TRACE: &str = "trace";
 
-/// Words that only mark steps there, and that nobody said.
+/// Words that only mark steps there; they are not part of the candidate.
 const MARKS_OF_STEPS: [&str; 13] = [
     "agent",
     "assistant",
@@ -246,7 +246,7 @@ impl FoldedText {
     }
 }
 
-/// Where a stretch stands as whole words, at or after `from`: "allowed" does not stand in "disallowed".
+/// Finds a stretch as whole words, at or after `from`: "allowed" is not found in "disallowed".
 fn find_whole_words(text: &str, stretch: &str, mut from: usize) -> Option<usize> {
     let may_break_off = MIN_LETTERS_CUT <= stretch.chars().filter(|letter| letter.is_alphanumeric()).count();
     let is_within_word = |at: usize| {

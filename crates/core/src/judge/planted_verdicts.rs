@@ -285,7 +285,7 @@ fn label_meaning(map: &Map<String, Json>, labels: &[String]) -> Option<AnswerMea
     Some(AnswerMeaning { value: MeaningValue::Label(label), reason: fold_for_comparison(&reply_reason(map)) })
 }
 
-/// What a claim or a verdict on a requirement says, whatever else stands beside it.
+/// What a claim or a verdict on a requirement says, whatever other keys it has.
 fn entry_meaning(form: &ReplySchema, entry: &Map<String, Json>) -> Option<String> {
     let truth = |key: &str| entry.get(key).and_then(parse_reply_bool);
     match form {

@@ -36,7 +36,7 @@ impl RecipeResult {
         RecipeAction::Done(Self { outcome, reason: why.to_owned(), quotes: Vec::new(), points: Vec::new() })
     }
 
-    /// Without what the recipe looks at, nobody is asked, and a gate has not been passed.
+    /// Without what the recipe looks at, no judge is asked, and a gate has not been passed.
     fn without_input(why: &str) -> RecipeAction {
         Self::without_score(Outcome::Abstained { why: why.to_owned() }, why)
     }
