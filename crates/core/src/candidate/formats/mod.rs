@@ -192,7 +192,7 @@ pub fn read_trace_value(
     if is_empty && !may_be_empty {
         return Err(TraceError::NothingRead(found));
     }
-    if is_chat(found) && message::has_unread_calls(value) {
+    if is_chat_format(found) && message::has_unread_calls(value) {
         return Err(TraceError::UnreadCalls);
     }
     if trace.usage.is_nothing() {
@@ -230,7 +230,7 @@ fn with_envelope(mut trace: Trace, value: &Value) -> Trace {
 }
 
 /// Whether a format is a list of messages or turns.
-fn is_chat(format: TraceFormat) -> bool {
+fn is_chat_format(format: TraceFormat) -> bool {
     use TraceFormat::{Anthropic, Langchain, OpenaiChat, Potato};
     matches!(format, OpenaiChat | Anthropic | Langchain | Potato)
 }
