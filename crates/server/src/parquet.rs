@@ -57,11 +57,71 @@ pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec
     writer.into_inner()
 }
 
+/// How much of a table that others wrote is read.
+#[derive(Debug, Clone, Copy)]
+struct TableLimits {
+    rows: usize,
+    /// Of all rows together. A text that is repeated is once in the table.
+    bytes: usize,
+    /// Items of lists and mappings; a kilobyte of a table may be a billion.
+    items: usize,
+}
+
 /// Rows of a table that others wrote, as JSON objects; at most `max_rows`.
 pub fn read_parquet_rows(bytes: Vec<u8>, max_rows: usize) -> Result<Vec<Json>, ParquetError> {
-    let reader = SerializedFileReader::new(Bytes::from(bytes))?;
-    let rows = reader.get_row_iter(None)?.take(max_rows);
-    rows.map(|row| row.map(|row| row_to_json(&row))).collect()
+    let limits = TableLimits { rows: max_rows, bytes: 2_000_000_000, items: 20_000_000 };
+    // The reader panics on some damaged tables.
+    let read = std::panic::catch_unwind(|| read_limited_rows(Bytes::from(bytes), limits));
+    read.unwrap_or_else(|_| Err(ParquetError::General("the table is damaged".to_owned())))
+}
+
+fn read_limited_rows(bytes: Bytes, limits: TableLimits) -> Result<Vec<Json>, ParquetError> {
+    let too_large = |what: &str, most: usize| {
+        ParquetError::General(format!("the table has more than {most} {what}; split it"))
+    };
+    let reader = SerializedFileReader::new(bytes)?;
+    if limits.items < count_items(&reader)? {
+        return Err(too_large("items in lists", limits.items));
+    }
+    let (mut rows, mut left) = (Vec::new(), limits.bytes);
+    for row in reader.get_row_iter(None)?.take(limits.rows) {
+        let row = row_to_json(&row?);
+        left = left.checked_sub(json_bytes(&row)).ok_or_else(|| too_large("bytes", limits.bytes))?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Items of lists and mappings, by the heads of the pages that hold them.
+fn count_items(reader: &SerializedFileReader<Bytes>) -> Result<usize, ParquetError> {
+    let mut n_items = 0_usize;
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        for column in 0..group.num_columns() {
+            if group.metadata().column(column).column_descr().max_rep_level() == 0 {
+                continue;
+            }
+            let mut pages = group.get_column_page_reader(column)?;
+            while let Some(page) = pages.peek_next_page()? {
+                n_items = n_items.saturating_add(page.num_levels.unwrap_or(0));
+                pages.skip_next_page()?;
+            }
+        }
+    }
+    Ok(n_items)
+}
+
+/// What a value takes in memory, about.
+fn json_bytes(value: &Json) -> usize {
+    let own = size_of::<Json>();
+    match value {
+        Json::String(text) => own + text.len(),
+        Json::Array(items) => own + items.iter().map(json_bytes).sum::<usize>(),
+        Json::Object(map) => {
+            own + map.iter().map(|(key, value)| key.len() + json_bytes(value)).sum::<usize>()
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => own,
+    }
 }
 
 fn row_to_json(row: &Row) -> Json {
@@ -149,6 +209,7 @@ fn array(column: &Column, rows: &[GradeRow<'_>]) -> ArrayRef {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::ListArray;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
     use jurist_core::grade::{Grade, MetadataFields};
@@ -187,6 +248,38 @@ mod tests {
         assert_eq!(read_parquet_rows(table.clone(), 10).unwrap(), expected);
         assert_eq!(read_parquet_rows(table, 1).unwrap(), expected[..1]);
         assert!(read_parquet_rows(b"PAR1 and nothing".to_vec(), 10).is_err());
+    }
+
+    #[test]
+    fn a_small_table_does_not_become_large() {
+        let limits = TableLimits { rows: 10_000, bytes: 1_000_000, items: 1_000 };
+        let rows = vec![vec![json!("x".repeat(10_000))]; 1_000];
+        let table = write_parquet_table(&["text".to_owned()], &rows).unwrap();
+        assert!(table.len() < 50_000, "{}", table.len());
+        let error = read_limited_rows(Bytes::from(table), limits).unwrap_err().to_string();
+        assert!(error.contains("more than 1000000 bytes"), "{error}");
+
+        let list = ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(7); 100_000])]);
+        let list: ArrayRef = Arc::new(list);
+        let batch = RecordBatch::try_from_iter([("list", list)]).unwrap();
+        let mut writer =
+            ArrowWriter::try_new(Vec::new(), batch.schema(), Some(parquet_properties())).unwrap();
+        writer.write(&batch).unwrap();
+        let table = writer.into_inner().unwrap();
+        assert!(table.len() < 5_000, "{}", table.len());
+        let error = read_limited_rows(Bytes::from(table), limits).unwrap_err().to_string();
+        assert!(error.contains("more than 1000 items"), "{error}");
+    }
+
+    #[test]
+    fn a_damaged_table_is_an_error_and_no_panic() {
+        let rows = [vec![json!("Why?"), json!(0.5)], vec![Json::Null, json!(1.0)]];
+        let table = write_parquet_table(&["question".to_owned(), "score".to_owned()], &rows).unwrap();
+        for at in 0..table.len() {
+            let mut damaged = table.clone();
+            damaged[at] ^= 0xff;
+            let _ = read_parquet_rows(damaged, 10);
+        }
     }
 
     #[test]

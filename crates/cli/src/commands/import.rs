@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use jurist_core::candidate::{ForeignResults, check_result_version, read_foreign_results};
 use jurist_core::source::{Tree, to_yaml};
+use jurist_core::syntax::estimate_json_bytes;
 use jurist_engine::archive::{is_archive, read_archive};
 use jurist_engine::load::{open_file, read_input};
 use jurist_engine::record_file::RecordFile;
@@ -87,6 +88,14 @@ const MAX_BYTES: u64 = 1 << 30;
 /// Rows of a table.
 const MAX_ROWS: usize = 10_000_000;
 
+/// What the results of a file may take in memory once they are parsed.
+const MAX_PARSED_BYTES: usize = 4_000_000_000;
+
+fn check_parsed_bytes(n_bytes: usize) -> anyhow::Result<()> {
+    anyhow::ensure!(n_bytes <= MAX_PARSED_BYTES, "it has more values than fit into memory; split it");
+    Ok(())
+}
+
 /// A document of JSON as it is, and otherwise one value for each record.
 fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
     if let Some(values) = read_binary_file(path)? {
@@ -96,6 +105,8 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
     let document = match is_json {
         true => {
             let text = read_input(path).with_context(|| format!("`{}`", path.display()))?;
+            check_parsed_bytes(estimate_json_bytes(text.as_bytes()))
+                .with_context(|| format!("`{}`", path.display()))?;
             serde_json::from_str::<Value>(&text).ok()
         }
         false => None,
@@ -148,7 +159,10 @@ fn read_binary_file(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
     let is_header = |name: &str| LOG_HEADERS.contains(&name);
     let members = read_archive(&bytes, |name| is_sample(name) || is_header(name)).with_context(place)?;
     let (mut headers, mut samples) = (Vec::new(), Vec::new());
-    for member in &members {
+    // An archive of a megabyte may hold what takes all memory.
+    let n_bytes = members.iter().map(|member| estimate_json_bytes(&member.bytes)).sum();
+    check_parsed_bytes(n_bytes).with_context(place)?;
+    for member in members {
         let value: Value = serde_json::from_slice(&member.bytes)
             .with_context(|| format!("`{}` in `{}`", member.name, path.display()))?;
         if is_header(&member.name) { headers.push(value) } else { samples.push(value) }

@@ -522,7 +522,11 @@ async fn open_grade_source(
 /// The rows of a Parquet table that `jurist export` wrote, as the lines that it writes as JSON.
 #[cfg(feature = "parquet")]
 fn read_parquet_lines(path: &Path) -> anyhow::Result<String> {
-    let rows = jurist_server::parquet::read_parquet_rows(std::fs::read(path)?, usize::MAX)?;
+    use std::io::Read as _;
+
+    let mut bytes = Vec::new();
+    jurist_engine::load::open_file(path)?.read_to_end(&mut bytes)?;
+    let rows = jurist_server::parquet::read_parquet_rows(bytes, usize::MAX)?;
     let lines: Vec<String> = rows.into_iter().map(|row| restore_exported_row(row).to_string()).collect();
     Ok(lines.join("\n"))
 }

@@ -1,7 +1,10 @@
 //! YAML and JSON text to nodes, with limits against files that are made to explode.
 
 mod json;
+mod json_size;
 mod yaml;
+
+pub use json_size::estimate_json_bytes;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::{FileId, SourceFile, SourceNode, SourceSpan, Sources};
