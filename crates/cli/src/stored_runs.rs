@@ -350,7 +350,7 @@ impl StoredRuns {
         // Ids and names of runs have no dots and no separators.
         let is_path = name.contains(['.', '/', '\\']) && !Path::new(name).exists();
         anyhow::ensure!(!is_path, "cannot read `{name}`: there is no such file");
-        // To look for a run makes no database.
+        // A lookup does not create a database.
         anyhow::ensure!(self.place.exists(), "there is no run `{name}`; `{}` has no runs", self.place.url());
         let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.find_run(*project, name).await?)

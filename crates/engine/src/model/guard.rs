@@ -53,23 +53,23 @@ pub fn is_public(address: IpAddr) -> bool {
                 || is_special)
         }
         IpAddr::V6(it) => {
-            let first = it.segments()[0];
             // Addresses that embed an IPv4 address are treated as that address.
             let inner = it.to_ipv4_mapped().or_else(|| of_translation(it));
             match inner {
                 Some(inner) => is_public(IpAddr::V4(inner)),
-                None => {
-                    let is_unique_local = first & 0xfe00 == 0xfc00;
-                    let is_link_local = first & 0xffc0 == 0xfe80;
-                    !(it.is_loopback()
-                        || it.is_unspecified()
-                        || it.is_multicast()
-                        || is_unique_local
-                        || is_link_local)
-                }
+                None => is_global_unicast(it),
             }
         }
     }
+}
+
+/// Whether an address is of the block that networks get theirs from, and not of a part with another purpose: protocols
+/// (such as Teredo, which carries an older address) and documentation.
+fn is_global_unicast(address: Ipv6Addr) -> bool {
+    let segments = address.segments();
+    let is_special =
+        matches!(segments, [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..]);
+    segments[0] & 0xe000 == 0x2000 && !is_special
 }
 
 /// NAT64 and 6to4.
@@ -109,10 +109,25 @@ mod tests {
             "::ffff:127.0.0.1",
             "64:ff9b::7f00:1",
             "2002:7f00:1::",
+            "::127.0.0.1",
+            "64:ff9b:1::7f00:1",
+            "2001:0:a00:1::80ff:fffe",
+            "2001:db8::1",
+            "3fff::1",
+            "fec0::1",
+            "5f00::1",
+            "ff02::1",
         ] {
             check(inside, false);
         }
-        for outside in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8"] {
+        for outside in [
+            "1.1.1.1",
+            "93.184.216.34",
+            "2606:4700::1111",
+            "2001:4860:4860::8888",
+            "64:ff9b::808:808",
+            "::ffff:8.8.8.8",
+        ] {
             check(outside, true);
         }
     }
