@@ -134,9 +134,17 @@ fn load_suite_from(path: &Path, provided: &ProvidedData, options: LoadOptions) -
             if !inside(&fixed) {
                 return Err(ReadError::Outside);
             }
-            let found = glob::glob(&pattern.to_string_lossy())
-                .map_err(|error| ReadError::Other(error.to_string()))?;
-            Ok(found.flatten().filter(|found| inside(found)).collect())
+            let n_wild = pattern.components().count() - fixed.components().count();
+            let text = pattern.to_string_lossy();
+            let bad = |error: glob::PatternError| ReadError::Other(error.to_string());
+            if n_wild <= 1 && !pattern.ends_with("**") {
+                let found = glob::glob(&text).map_err(bad)?;
+                return Ok(found.flatten().filter(|found| inside(found)).collect());
+            }
+            let compiled = glob::Pattern::new(&text).map_err(bad)?;
+            let is_match = |path: &Path| compiled.matches_path_with(path, GLOB_OPTIONS) && inside(path);
+            let depth = if text.contains("**") { usize::MAX } else { n_wild };
+            Ok(list_files_below(fixed, depth, &inside)?.into_iter().filter(|path| is_match(path)).collect())
         },
         variable: &|name| {
             let value = std::env::var(name).ok()?;
@@ -149,6 +157,56 @@ fn load_suite_from(path: &Path, provided: &ProvidedData, options: LoadOptions) -
     let mut loaded = dialect::read_suite(path, options.dialect, &world);
     loaded.shorten(&here);
     (loaded, reading)
+}
+
+/// `*` matches within one part of a path.
+const GLOB_OPTIONS: glob::MatchOptions = glob::MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
+
+/// Folders that are searched for one pattern.
+const MAX_FOLDERS: usize = 100_000;
+
+/// A folder that is to be searched, and how many levels of it.
+struct OpenFolder {
+    path: PathBuf,
+    depth: usize,
+}
+
+/// Files below a folder, sorted. Each folder is searched once, however many links lead to it: links to folders above
+/// would otherwise lead on without end.
+fn list_files_below(
+    path: PathBuf,
+    depth: usize,
+    inside: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, ReadError> {
+    let (mut folders, mut links) = (vec![OpenFolder { path, depth }], Vec::new());
+    let (mut files, mut visited) = (Vec::new(), BTreeSet::new());
+    // Links come last, so that files are found where they are.
+    while let Some(OpenFolder { path, depth }) = folders.pop().or_else(|| links.pop()) {
+        let is_new = inside(&path) && find_real_path(&path).is_ok_and(|real| visited.insert(real));
+        if !is_new || depth == 0 {
+            continue;
+        }
+        if MAX_FOLDERS < visited.len() {
+            return Err(ReadError::Other(format!("more than {MAX_FOLDERS} folders would be searched")));
+        }
+        let Ok(entries) = std::fs::read_dir(&path) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            match (path.is_dir(), is_link) {
+                (false, _) => files.push(path),
+                (true, false) => folders.push(OpenFolder { path, depth: depth - 1 }),
+                (true, true) => links.push(OpenFolder { path, depth: depth - 1 }),
+            }
+        }
+        links.sort_by(|one: &OpenFolder, other| other.path.cmp(&one.path));
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Whether a path names a dataset and no file.
@@ -379,6 +437,31 @@ mod tests {
         fs::write(&suite, suite_with_response("link.txt")).unwrap();
 
         assert_eq!(codes(&load_suite(&suite, LoadOptions::default())), ["outside"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pattern_ends_where_links_lead_in_circles() {
+        let project = tempfile::tempdir().unwrap();
+        let at = |name: &str| project.path().join(name);
+        for name in ["rows/one", "rows/two", "rows/three"] {
+            fs::create_dir_all(at(name)).unwrap();
+            std::os::unix::fs::symlink(project.path(), at(name).join("up")).unwrap();
+        }
+        fs::create_dir_all(at(".git")).unwrap();
+        fs::write(at("rows/one/a.jsonl"), "{\"answer\": \"x\"}\n").unwrap();
+        fs::write(at("rows/b.jsonl"), "{\"answer\": \"y\"}\n").unwrap();
+        let suite = at("suite.yaml");
+        let n_cases = |pattern: &str| {
+            let case = format!("{{name: a, data: '{pattern}', response: '{{{{ row.answer }}}}', rubric: b}}");
+            fs::write(&suite, format!("evals: [{case}]\n")).unwrap();
+            let loaded = load_suite(&suite, LoadOptions::default());
+            loaded.suite.map(|suite| suite.cases[0].data.as_ref().map_or(0, |data| data.rows.len()))
+        };
+        assert_eq!(n_cases("rows/**/*.jsonl"), Some(2));
+        assert_eq!(n_cases("**/a.jsonl"), Some(1));
+        assert_eq!(n_cases("*/*/*.jsonl"), Some(1));
+        assert_eq!(n_cases(&format!("{}*.jsonl", "*/".repeat(30))), None, "nothing is so deep");
     }
 
     #[test]
