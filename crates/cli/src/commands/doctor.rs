@@ -47,6 +47,11 @@ pub fn run_doctor_command(args: &DoctorArgs) -> anyhow::Result<CommandOutcome> {
         Err(error) => (ProjectSettings::default(), new_finding("settings", format!("{error:#}"))),
     };
     let resolver = Resolver::new(settings.clone(), load::variable)?;
+    // The search for local models would go through the proxy of a stranger.
+    let resolver = match require_trust(&settings) {
+        Ok(()) => resolver,
+        Err(_) => resolver.without_requests(),
+    };
     let sections = [
         ("Project", vec![settings_finding, describe_database(&args.database), describe_cache()]),
         ("Judge", describe_judges(&resolver, &settings.judge)),
