@@ -73,7 +73,7 @@ class CallingThreads:
     """Calls functions in threads of Python while threads of Rust wait for them.
 
     When the interpreter ends, it ends each thread that wants its lock. A thread of Rust does not survive that, and the
-    program would crash where a judge answers after Ctrl-C. So threads of Rust only wait, and nobody wakes them then.
+    program would crash where a judge answers after Ctrl-C. So threads of Rust only wait, and are not woken after that.
     """
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class _ProgramEnd:
             self._n_open -= 1
 
     def come(self) -> None:
-        """Wake nobody from now on, and wait until every thread of Rust has returned or sleeps."""
+        """Stop waking threads of Rust, and wait until every thread of Rust has returned or sleeps."""
         import time
 
         with self._lock:

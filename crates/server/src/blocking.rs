@@ -14,8 +14,8 @@ pub async fn run_blocking<T: Send + 'static>(
     }
 }
 
-/// Runs blocking work on this thread, whose other tasks go to another one meanwhile. For what takes no longer than a
-/// moment unless somebody wants it to.
+/// Runs blocking work on this thread; the runtime moves the other tasks of the thread to another one. For work that is
+/// short unless a hostile input makes it long.
 pub fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

@@ -150,13 +150,13 @@ impl Resolver {
         Ok(Self { guarded: Some(public_client()?), ..self })
     }
 
-    /// For a replay with settings that nobody trusts: models keep their names, and nothing is sent to any.
+    /// For a replay with settings that are not trusted: models keep their names, and requests are refused.
     #[must_use]
     pub fn without_requests(self) -> Self {
         Self { client: OnceLock::new(), network: NetworkOptions::default(), sends_nothing: true, ..self }
     }
 
-    /// For settings that nobody trusts: a price below the listed one would let a run exceed its cap.
+    /// For settings that are not trusted: a price below the listed one would let a run exceed its cap.
     #[must_use]
     pub fn without_lower_prices(self) -> Self {
         Self { lowers_prices: false, ..self }
