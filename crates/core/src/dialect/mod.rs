@@ -224,16 +224,32 @@ fn apply_judge_defaults(settings: &ProjectSettings, suite: &mut Suite) {
     }
 }
 
+/// Where a list belongs that is a part of a suite of AgentV or promptfoo, by the keys of its first item.
+fn name_fragment(node: &SourceNode) -> Option<&'static str> {
+    let first = node.list()?.first()?;
+    let has = |key: &str| first.get(key).is_some();
+    if has("assert") || has("vars") {
+        Some("these are tests; name the file in a suite: `tests: file://…`")
+    } else if has("type") && has("value") {
+        Some("these are assertions; write them under `assert` of a suite or a test")
+    } else if has("id") && has("config") || has("use_target") {
+        Some("these are providers; name the file in a suite: `providers: file://…`")
+    } else {
+        None
+    }
+}
+
 /// The dialect whose marks a file carries; none or several are errors.
 fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
     let start = cx.head(node);
     let Some(entries) = node.map() else {
         let message =
             format!("a suite must be a mapping of keys to values, but this file is {}", node.describe());
-        cx.report(
-            Diagnostic::error(Code::UnknownDialect, start, message)
-                .help("`jurist init` writes a small suite to start from"),
-        );
+        let diagnostic = Diagnostic::error(Code::UnknownDialect, start, message);
+        cx.report(match name_fragment(node) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic.help("`jurist init` writes a small suite to start from"),
+        });
         return None;
     };
     let has = |key: &str| entries.iter().any(|entry| entry.key == key);

@@ -731,6 +731,18 @@ fn a_key_that_is_set_is_not_suggested() {
 }
 
 #[test]
+fn a_list_that_is_a_part_of_a_suite_says_where_it_belongs() {
+    let part = |text: &str| {
+        let diagnostics = load_text(text).diagnostics;
+        diagnostics.iter().find_map(|diagnostic| diagnostic.help.clone()).unwrap_or_default()
+    };
+    assert!(part("- {id: a, input: q, assert: [It greets]}").starts_with("these are tests"));
+    assert!(part("- {type: contains, value: a}").starts_with("these are assertions"));
+    assert!(part("- {id: openai, config: {model: gpt-5}}").starts_with("these are providers"));
+    assert!(part("- {id: a, input: q}").starts_with("`jurist init`"));
+}
+
+#[test]
 fn a_key_that_belongs_elsewhere_says_where() {
     let alone = "judge: {calibrations: [tone.json]}\ncriteria: [{name: kind, description: It is kind.}]";
     let home = "`judge` is a key of a suite (with the rubric under `rubrics`), of an eval, and of `.jurist/config.yaml`";

@@ -157,7 +157,7 @@ fn read_prompt_text(
         let read = |file| {
             let found = cx.path_of(file);
             let found = found.strip_prefix(&folder).unwrap_or(&found).display();
-            let script = read_script_prompt(&format!("{found}{function}"), node.span, (&names, label));
+            let script = read_script_prompt(cx, &format!("{found}{function}"), node.span, (&names, label));
             match script {
                 Some(script) => vec![script],
                 None => read_prompt_file(cx, file, node.span, (&names, label)),
@@ -165,7 +165,7 @@ fn read_prompt_text(
         };
         return rows::find_files(cx, pattern, node.span).into_iter().flat_map(read).collect();
     }
-    if let Some(script) = read_script_prompt(&path, node.span, (&names, label)) {
+    if let Some(script) = read_script_prompt(cx, &path, node.span, (&names, label)) {
         return vec![script];
     }
     let file = cx.find(&path, node.span);
@@ -174,12 +174,17 @@ fn read_prompt_text(
 
 /// The prompt that a function of a file makes, or a program prints, if the path is that of one.
 fn read_script_prompt(
+    cx: &Context<'_>,
     path: &str,
     span: SourceSpan,
     (names, label): (&[String], Option<&str>),
 ) -> Option<AgentvPrompt> {
     let extension = path.rsplit_once('.').map(|(_, extension)| extension).unwrap_or_default();
-    let reference = match PROGRAM_EXTENSIONS.contains(&extension) {
+    let is_program = PROGRAM_EXTENSIONS.contains(&extension);
+    if is_program && extension != "exe" {
+        cx.find(path, span)?;
+    }
+    let reference = match is_program {
         true if path.contains('/') => format!("exec:{path}"),
         true => format!("exec:./{path}"),
         false if is_script(path) => path.to_owned(),
