@@ -29,22 +29,27 @@ impl JudgeInput {
         self.trace.as_ref().map(|trace| render_trace_for_judge(trace, TRACE_TOKENS))
     }
 
-    /// The code of the tags around data: a hash over the judge input and the seed, which does not occur in the input.
+    /// The code of the tags around data: a hash over the seed and what prompts show before the candidate, which does not
+    /// occur in the input.
     ///
-    /// It is the same for every criterion of one candidate, so that caches keep working. ARCHITECTURE.md says why it is
-    /// a hash.
+    /// It is the same for every criterion and for all candidates of one task, so that their prompts begin with the same
+    /// text and caches of vendors work. If the input contains it, the code is a hash over all of the input.
+    /// ARCHITECTURE.md says why it is a hash.
     pub(super) fn code(&self, others: &[&str], seed: u64) -> String {
-        let mut all: Vec<&str> = others.to_vec();
-        all.push(&self.task);
-        all.extend(self.context.iter().map(String::as_str));
-        all.extend([&self.reference, &self.response, &self.diff].into_iter().flatten().map(String::as_str));
+        let mut shared = vec![self.task.as_str()];
+        shared.extend(self.context.iter().map(String::as_str));
+        shared.extend(self.reference.as_deref());
         let trace = self.trace_text().unwrap_or_default();
+        let mut all = shared.clone();
+        all.extend_from_slice(others);
+        all.extend([&self.response, &self.diff].into_iter().flatten().map(String::as_str));
         all.push(&trace);
         (0_u64..)
             .map(|turn| {
                 let mut hasher = blake3::Hasher::new();
                 hasher.update(&seed.to_le_bytes()).update(&turn.to_le_bytes());
-                for text in &all {
+                let texts = if turn == 0 { &shared } else { &all };
+                for text in texts {
                     // Lengths, so that moving a word from one part to the next is another material.
                     hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
                 }
