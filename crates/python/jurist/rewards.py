@@ -30,6 +30,9 @@ _MAX_GRADERS = 1024
 #: Checks that programs, services or models decide.
 _SLOW_CHECKS = ("script", "python", "javascript", "webhook", "similar", "embedding_similarity")
 
+#: Characters of a prompt from which on a vendor's prompt cache pays off.
+_WORTH_CACHING = 8_000
+
 #: Rubrics of rows that are at work at the same time.
 _MAX_THREADS = 64
 
@@ -156,6 +159,7 @@ class Reward:
         # Only the main thread learns of Ctrl-C; graders of other threads are told to stop.
         is_main = len(by_rubric) == 1 and threading.current_thread() is threading.main_thread()
         stop = None if is_main else _native.InterruptSignal()
+        is_over = threading.Event()
 
         def grade_group(key: str) -> None:
             indices = by_rubric[key]
@@ -166,9 +170,12 @@ class Reward:
                     verdicts[index] = verdict
                 open_rows = zip(indices, gated, strict=True)
                 indices = [index for index, verdict in open_rows if not verdict.failed_gates]
-            graded = _grade_records(graders.all_criteria, [rows[index].record for index in indices], stop)
-            for index, verdict in zip(indices, graded, strict=True):
-                verdicts[index] = verdict
+            for batch in _put_leaders_first(rows, indices):
+                if is_over.is_set():
+                    return
+                graded = _grade_records(graders.all_criteria, [rows[index].record for index in batch], stop)
+                for index, verdict in zip(batch, graded, strict=True):
+                    verdicts[index] = verdict
 
         if len(by_rubric) == 1:
             grade_group(next(iter(by_rubric)))
@@ -180,6 +187,7 @@ class Reward:
                     list(threads.map(grade_group, by_rubric))
                 except BaseException:
                     # The end of the block waits for the other threads.
+                    is_over.set()
                     if stop is not None:
                         stop.stop()
                     raise
@@ -544,6 +552,22 @@ def _criterion_score(verdict: Verdict | None, name: str) -> float | None:
 
 def _rubric_key(rubric: Any) -> str:
     return rubric if isinstance(rubric, str) else json.dumps(rubric, sort_keys=True, default=str)
+
+
+def _put_leaders_first(rows: Sequence[_RewardRow], indices: Sequence[int]) -> list[list[int]]:
+    """One completion of each group with a long prompt, and the others, which find it in the prompt cache of a vendor.
+
+    The judge's prompt shows what a group shares before the completion.
+    """
+    leaders: dict[str, int] = {}
+    for index in indices:
+        record = rows[index].record
+        shared = json.dumps([record.get(name) for name in ("input", "context", "reference")], default=str)
+        if _WORTH_CACHING <= len(shared):
+            leaders.setdefault(shared, index)
+    first = set(leaders.values())
+    others = [index for index in indices if index not in first]
+    return [batch for batch in (list(leaders.values()), others) if batch]
 
 
 def _grade_records(

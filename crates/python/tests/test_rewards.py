@@ -112,6 +112,27 @@ def test_ctrl_c_ends_rewards_with_rubrics_of_rows_at_once() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_one_completion_of_a_group_fills_the_prompt_cache_for_the_others() -> None:
+    seen: list[str] = []
+
+    def judge(messages: list[dict[str, str]]) -> str:
+        seen.append(messages[-1]["content"])
+        return json.dumps({"reasoning": "yes", "verdict": True})
+
+    def order(prompts: list[str]) -> list[str]:
+        seen.clear()
+        completions = [f"answer {n}" for n in range(len(prompts))]
+        assert jurist.reward(NICE, judge=judge)(prompts=prompts, completions=completions) == [1.0] * len(prompts)
+        return [next(name for name in completions if f"\n{name}\n" in text) for text in seen]
+
+    long = [name * 4000 for name in ("one ", "two ")]
+    answers = order([long[0]] * 4 + [long[1]] * 4)
+    assert set(answers[:2]) == {"answer 0", "answer 4"} and len(set(answers)) == 8
+    assert len(order(["short"] * 4)) == 4
+    shared = os.path.commonprefix(seen)
+    assert "short" in shared, "prompts of a group begin with the same text"
+
+
 def test_any_number_of_rollouts_are_graded_at_the_same_time() -> None:
     barrier = threading.Barrier(40, timeout=300)
 
