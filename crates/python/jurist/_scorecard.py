@@ -18,8 +18,8 @@ def escape(text: str) -> str:
 
 _COLOURS = {"pass": "#1a7f37", "fail": "#cf222e", "error": "#9a6700", "deferred": "#9a6700"}
 
-#: More of a candidate is not shown in a notebook.
-_MAX_CHARS = 20_000
+#: More of a text of a candidate is not shown in a notebook.
+_MAX_BYTES = 20_000
 
 #: More rows of a table are not shown in a notebook.
 _MAX_ROWS = 50
@@ -47,49 +47,63 @@ def _score_text(score: float | None) -> str:
 
 def render_html(verdict: Verdict, record: Mapping[str, Any] | None) -> str:
     colour = _COLOURS[verdict.status]
-    rows = "".join(_grade_row(grade) for grade in verdict.grades)
+    shown = _find_shown_parts(record)
+    rows = "".join(_grade_row(grade, shown) for grade in verdict.grades)
     error = f"<p>{escape(verdict.error)}</p>" if verdict.error else ""
+    gates = [str(gate.get("criterion") or "the rubric") for gate in verdict.failed_gates]
+    failed = f"<p>gates failed: {escape(', '.join(gates))}</p>" if gates else ""
     return (
         f'<div><p><b style="color:{colour}">{escape(verdict.status)}</b>'
-        f"{escape(_score_text(verdict.score))}</p>{error}"
+        f"{escape(_score_text(verdict.score))}</p>{failed}{error}"
         f"<table><thead><tr><th>criterion</th><th>answer</th><th>score</th><th>reason</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>{_marked_candidate(verdict, record)}</div>"
+        f"<tbody>{rows}</tbody></table>{''.join(_marked_part(verdict, *part) for part in shown.items())}</div>"
     )
 
 
-def _grade_row(grade: Grade) -> str:
+def _find_shown_parts(record: Mapping[str, Any] | None) -> dict[str, str]:
+    """Texts of the candidate that are shown, by the part that evidence names: the response and the diff."""
+    keys = {"response": ("output", "outputs", "response", "answer"), "diff": ("diff",)}
+    shown: dict[str, str] = {}
+    for part, names in keys.items():
+        texts = [record[name] for name in names if isinstance(record.get(name), str)] if record is not None else []
+        if texts and texts[0]:
+            shown[part] = texts[0]
+    return shown
+
+
+def _grade_row(grade: Grade, shown: Mapping[str, str]) -> str:
     score = "" if grade.score is None else f"{grade.score:.2f}"
     answer = grade.status if grade.value is None else str(grade.value)
-    cells = (grade.criterion, answer, score, grade.reason)
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    cells = [escape(cell) for cell in (grade.criterion, answer, score, grade.reason)]
+    for evidence in grade.evidence:
+        # Other quotes are marked in the text below the table.
+        if evidence.part not in shown:
+            place = evidence.part or "not found in the candidate"
+            quote = escape(evidence.quote)
+            cells[-1] += f"<br>{f'<mark>{quote}</mark>' if evidence.found else quote} ({escape(place)})"
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _marked_candidate(verdict: Verdict, record: Mapping[str, Any] | None) -> str:
-    """The candidate's text, with the quotes of the judges marked."""
-    output = None if record is None else next(
-        (record[key] for key in ("output", "outputs", "response", "answer") if isinstance(record.get(key), str)),
-        None,
-    )
-    if not isinstance(output, str):
-        return ""
-    data = output.encode()
+def _marked_part(verdict: Verdict, part: str, text: str) -> str:
+    """A text of the candidate, with the quotes of the judges marked."""
+    whole = text.encode()
+    data = whole[:_MAX_BYTES]
     inside = [False] * (len(data) + 1)
     for grade in verdict.grades:
         for evidence in grade.evidence:
-            if evidence.part == "response" and evidence.start is not None and evidence.end is not None:
+            if evidence.part == part and evidence.start is not None and evidence.end is not None:
                 for index in range(max(evidence.start, 0), min(evidence.end, len(data))):
                     inside[index] = True
     pieces: list[str] = []
     start = 0
     for index in range(1, len(data) + 1):
         if index == len(data) or inside[index] != inside[start]:
-            text = escape(data[start:index].decode(errors="replace"))
-            pieces.append(f"<mark>{text}</mark>" if inside[start] else text)
+            piece = escape(data[start:index].decode(errors="replace"))
+            pieces.append(f"<mark>{piece}</mark>" if inside[start] else piece)
             start = index
-            if _MAX_CHARS < index:
-                pieces.append(" …")
-                break
-    return f'<pre style="white-space:pre-wrap">{"".join(pieces)}</pre>' if data else ""
+    if len(data) < len(whole):
+        pieces.append(" …")
+    return f'<pre style="white-space:pre-wrap">{"".join(pieces)}</pre>'
 
 
 def render_table(verdicts: Verdicts) -> str:

@@ -53,6 +53,24 @@ def test_the_keywords_are_the_fields_of_a_record() -> None:
     assert by_row.to_dict()["grades"][0]["criterion"] == by_row.grades[0].criterion
 
 
+def judge_with_quote(quote: str) -> Any:
+    return lambda messages: json.dumps({"reasoning": "so it is", "evidence": [quote], "verdict": True})
+
+
+def test_a_notebook_shows_quotes_of_every_part_of_a_candidate() -> None:
+    rubric = Rubric.from_dict({**JUDGED, "require_evidence": True})
+    trace = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "I say dear <friend>"}]
+    html = rubric.grade(trace, judge=judge_with_quote("dear <friend>"))._repr_html_()
+    assert "<mark>dear &lt;friend&gt;</mark> (trace." in html
+    diff = "--- a\n+++ b\n@@ -1 +1 @@\n-cold\n+dear friend\n"
+    html = rubric.grade(diff=diff, judge=judge_with_quote("dear friend"))._repr_html_()
+    assert "+<mark>dear friend</mark>" in html
+    html = rubric.grade("Hello", judge=judge_with_quote("dear friend"))._repr_html_()
+    assert "gates failed: polite" in html and "dear friend (not found in the candidate)" in html
+    html = rubric.grade("dear friend " * 10_000, judge=judge_with_quote("dear friend"))._repr_html_()
+    assert len(html) < 30_000 and " …</pre>" in html
+
+
 def test_rubrics_come_from_files_texts_and_mappings(tmp_path: pathlib.Path) -> None:
     (tmp_path / "r.yaml").write_text("criteria:\n- name: short\n  check: {type: length, max: 10}\n")
     rubrics = [
