@@ -145,8 +145,8 @@ fn a_hostile_prompt_is_refused_and_the_server_lives() {
             let answer = place.ask(Method::POST, "/api/v1/rubrics/prompt", &headers, body).await;
             assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{prompt:.60}: {}", answer.text);
         }
-        // A megabyte that aliases repeat would be twenty gigabytes.
-        let bomb = format!("text: &a {}\ncriteria: [{}]\n", "y".repeat(1 << 20), ["*a"; 20_000].join(", "));
+        // Half a megabyte that aliases repeat would be ten gigabytes.
+        let bomb = format!("text: &a {}\ncriteria: [{}]\n", "y".repeat(1 << 19), ["*a"; 20_000].join(", "));
         let body = json!({ "source": bomb });
         let answer = place.ask(Method::POST, "/api/v1/rubrics/check", &headers, body).await;
         assert_eq!(answer.status, StatusCode::OK, "{:.200}", answer.text);
