@@ -468,7 +468,7 @@ struct PresentCase {
 
 /// A given case with its record as it is stored.
 struct PackedCase<'a> {
-    given: &'a NewDatasetCase,
+    source: &'a NewDatasetCase,
     hash: String,
     body: Vec<u8>,
 }
@@ -511,11 +511,11 @@ fn plan_version<'a>(
         },
     };
     let mut ended: BTreeSet<&str> = BTreeSet::new();
-    let mut given: BTreeSet<&str> = BTreeSet::new();
+    let mut new_keys: BTreeSet<&str> = BTreeSet::new();
     for new in packed {
-        let key = new.given.case.key.as_str();
+        let key = new.source.case.key.as_str();
         let old = present.get(key);
-        given.insert(key);
+        new_keys.insert(key);
         let added = AddedCase::new(new, old);
         match old {
             None => plan.counts.n_added += 1,
@@ -535,7 +535,7 @@ fn plan_version<'a>(
         return Err(DatasetWrite::UnknownKey(key.clone()));
     }
     let removed: BTreeSet<&str> = match change.is_complete {
-        true => present.keys().map(String::as_str).filter(|key| !given.contains(key)).collect(),
+        true => present.keys().map(String::as_str).filter(|key| !new_keys.contains(key)).collect(),
         false => change.remove.iter().map(String::as_str).collect(),
     };
     plan.counts.n_removed = removed.len();
@@ -552,20 +552,20 @@ fn plan_version<'a>(
 }
 
 impl<'a> PackedCase<'a> {
-    fn new(given: &'a NewDatasetCase) -> Self {
-        let text = given.case.record.to_string();
-        Self { given, hash: hash(text.as_bytes()), body: pack(text.as_bytes()) }
+    fn new(source: &'a NewDatasetCase) -> Self {
+        let text = source.case.record.to_string();
+        Self { source, hash: hash(text.as_bytes()), body: pack(text.as_bytes()) }
     }
 }
 
 impl<'a> AddedCase<'a> {
-    fn new(PackedCase { given, hash, body }: PackedCase<'a>, old: Option<&PresentCase>) -> Self {
-        let rubric = given.rubric.as_ref().map(ToString::to_string);
-        let trace = given.trace.as_ref().map(ToString::to_string);
+    fn new(PackedCase { source, hash, body }: PackedCase<'a>, old: Option<&PresentCase>) -> Self {
+        let rubric = source.rubric.as_ref().map(ToString::to_string);
+        let trace = source.trace.as_ref().map(ToString::to_string);
         // A text that comes after the trace was erased is not the trace's.
         let readable = old.filter(|old| old.hash.is_some());
         Self {
-            case: &given.case,
+            case: &source.case,
             hash,
             body,
             trace: trace.or_else(|| readable.and_then(|old| old.trace.clone())),
@@ -648,11 +648,11 @@ pub(crate) fn select_dataset_cases(
         "SELECT {CASE_COLUMNS}{body} FROM {CASE_TABLES} WHERE c.dataset = $1 AND $2 < c.place AND c.added_in <= $3
          AND (c.removed_in IS NULL OR $3 < c.removed_in)"
     );
-    let found = if db.is_pg() { FOUND_IN_POSTGRES } else { FOUND_IN_SQLITE };
+    let matches = if db.is_pg() { FOUND_IN_POSTGRES } else { FOUND_IN_SQLITE };
     SelectQuery::new(&sql, args![dataset, place, filter.version])
         .and_maybe("c.split = ?", filter.split.map(DatasetSplit::as_str))
         .and_maybe("c.key = ?", filter.key)
-        .and_maybe(found, filter.search.map(contains_pattern))
+        .and_maybe(matches, filter.search.map(contains_pattern))
         .then("ORDER BY c.place")
         .limit(limit + 1)
 }

@@ -131,8 +131,8 @@ impl Store {
         sqlx::query("VACUUM INTO $1").bind(name.clone()).execute(&mut connection).await?;
         connection.close().await?;
         // Windows syncs only what is open for writing.
-        let kept = std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all());
-        kept.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
+        let synced = std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all());
+        synced.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
     }
 
     /// Checks all invariants, and reads every trace and every case of a dataset. An empty list means that there are no

@@ -249,8 +249,8 @@ async fn refuse_damaged_pages(writer: &sqlx::SqlitePool, path: &str) -> Result<(
     if std::fs::metadata(path).is_ok_and(|file| CHECKED_BYTES < file.len()) {
         return Ok(());
     }
-    let told: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
-    if told == "ok" { Ok(()) } else { Err(StoreError::DamagedFile(told.replace('\n', " "))) }
+    let message: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
+    if message == "ok" { Ok(()) } else { Err(StoreError::DamagedFile(message.replace('\n', " "))) }
 }
 
 /// Creates a file that only its owner can read, because it will hold private data. SQLite gives its log the same

@@ -87,16 +87,16 @@ impl Index {
     /// column, the first two, and so on.
     fn statistics_text(&self) -> String {
         let n_rows = if BY_PEOPLE.contains(&self.table.as_str()) { SOME } else { MANY };
-        let (mut told, mut n_values) = (vec![n_rows], 1);
+        let (mut figures, mut n_values) = (vec![n_rows], 1);
         for column in &self.columns {
             let few = FEW.iter().find(|(name, _)| name == column).map_or(n_rows, |(_, few)| *few);
             n_values = n_rows.min(n_values * few);
-            told.push(n_rows / n_values);
+            figures.push(n_rows / n_values);
         }
-        if let Some(last) = told.last_mut().filter(|_| self.is_unique) {
+        if let Some(last) = figures.last_mut().filter(|_| self.is_unique) {
             *last = 1;
         }
-        told.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+        figures.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
     }
 }
 

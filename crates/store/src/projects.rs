@@ -139,8 +139,8 @@ fn cap(row: &DbRow) -> Result<Option<Cap>, StoreError> {
     let text: Option<String> = row.get("cap")?;
     // Projects of older versions have a cap in dollars only.
     let dollars = row.maybe_usd("monthly_cap")?.map(|usd| usd.nanos() as f64 / 1e9);
-    let told = text.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(told.or_else(|| Cap::new(dollars?, Currency::USD, 1.0).ok()))
+    let cap = text.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(cap.or_else(|| Cap::new(dollars?, Currency::USD, 1.0).ok()))
 }
 
 fn read_project_row(row: &DbRow) -> Result<StoredProject, StoreError> {

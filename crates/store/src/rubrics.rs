@@ -193,9 +193,9 @@ async fn lock_rubric(
     seen: Option<&RubricHead>,
 ) -> Result<(), StoreError> {
     let row = tx.optional(HOLD, args![project, id]).await?;
-    let found = read_rubric_row(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)?;
+    let current = read_rubric_row(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)?;
     match seen {
-        Some(seen) if *seen != found => Err(StoreError::Changed { what: "rubric", id: id.to_string() }),
+        Some(seen) if *seen != current => Err(StoreError::Changed { what: "rubric", id: id.to_string() }),
         _ => Ok(()),
     }
 }

@@ -164,10 +164,10 @@ impl Store {
         results: &[NewRunResult<'_>],
         now: Time,
     ) -> Result<(), StoreError> {
-        let (owner, mut asked) = (run.to_string(), Vec::new());
+        let (owner, mut exchange_rows) = (run.to_string(), Vec::new());
         let mut tx = self.db.begin().await?;
         for NewRunResult { place, result, exchanges } in results {
-            asked.extend(exchanges::exchange_rows(project, &owner, &result.case, exchanges, now));
+            exchange_rows.extend(exchanges::exchange_rows(project, &owner, &result.case, exchanges, now));
             let body = serde_json::to_vec(result).expect("a result is plain data");
             let args = args![
                 project,
@@ -187,7 +187,7 @@ impl Store {
                 return Err(StoreError::unknown("run", &run));
             }
         }
-        tx.insert(exchanges::ADD, asked).await?;
+        tx.insert(exchanges::ADD, exchange_rows).await?;
         tx.commit().await
     }
 

@@ -122,7 +122,7 @@ pub(crate) const ADD_VERDICTS: Bulk = Bulk {
 };
 
 /// Columns of the stored daily sums, such as `n_scored`.
-macro_rules! kept {
+macro_rules! stored_sums {
     ($($column:literal),*) => {
         concat!($("CAST(SUM(", $column, ") AS BIGINT) AS ", $column, ", "),*)
     };
@@ -131,7 +131,7 @@ macro_rules! kept {
 const MOMENTS: &str = "SUM(x) AS x, SUM(xx) AS xx, SUM(w) AS w, SUM(wx) AS wx, SUM(ww) AS ww, SUM(wwx) AS wwx, \
     SUM(wwxx) AS wwxx";
 
-const KEPT_GRADES: &str = kept!(
+const STORED_GRADES: &str = stored_sums!(
     "n_scored",
     "n_passed",
     "n_judged",
@@ -143,7 +143,7 @@ const KEPT_GRADES: &str = kept!(
     "n_values"
 );
 
-const KEPT_VERDICTS: &str = kept!("n_pass", "n_fail", "n_error", "n_deferred", "cost", "n_values");
+const STORED_VERDICTS: &str = stored_sums!("n_pass", "n_fail", "n_error", "n_deferred", "cost", "n_values");
 
 /// The same columns, computed from single grades.
 const COUNTED_GRADES: &str = "\
@@ -197,10 +197,10 @@ impl TallyFilter {
                 )
             }
             TallyPeriod::Day => format!(
-                "SELECT {keys}, day AS bucket, {KEPT_GRADES} {MOMENTS} FROM grade_tallies WHERE project = $1"
+                "SELECT {keys}, day AS bucket, {STORED_GRADES} {MOMENTS} FROM grade_tallies WHERE project = $1"
             ),
             TallyPeriod::All => {
-                format!("SELECT {keys}, {KEPT_GRADES} {MOMENTS} FROM grade_tallies WHERE project = $1")
+                format!("SELECT {keys}, {STORED_GRADES} {MOMENTS} FROM grade_tallies WHERE project = $1")
             }
         };
         self.narrow(&select, project, by)
@@ -211,7 +211,8 @@ impl TallyFilter {
 
     pub(crate) fn verdicts(&self, project: ProjectId, by: TallyPeriod) -> SelectQuery {
         let weighted = "SUM(w_pass) AS w_pass, SUM(w_fail) AS w_fail,";
-        let kept = format!("{KEPT_VERDICTS} {weighted} {MOMENTS} FROM verdict_tallies WHERE project = $1");
+        let stored_sums =
+            format!("{STORED_VERDICTS} {weighted} {MOMENTS} FROM verdict_tallies WHERE project = $1");
         let select = match by {
             TallyPeriod::Hour => {
                 let sums = from_rows("score");
@@ -219,8 +220,8 @@ impl TallyFilter {
                     "SELECT rubric_version, {HOUR} AS bucket, {COUNTED_VERDICTS} {sums} FROM verdicts WHERE project = $1"
                 )
             }
-            TallyPeriod::Day => format!("SELECT rubric_version, day AS bucket, {kept}"),
-            TallyPeriod::All => format!("SELECT rubric_version, {kept}"),
+            TallyPeriod::Day => format!("SELECT rubric_version, day AS bucket, {stored_sums}"),
+            TallyPeriod::All => format!("SELECT rubric_version, {stored_sums}"),
         };
         self.narrow(&select, project, by).then(&group_by_clause("rubric_version", by))
     }

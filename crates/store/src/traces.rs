@@ -200,7 +200,7 @@ statements! {
 const LIST: &str = "SELECT * FROM traces WHERE project = $1";
 
 /// SQLite's `LIKE` equals PostgreSQL's `ILIKE` on texts with collation "C": only A to Z are case-insensitive.
-macro_rules! found {
+macro_rules! search_condition {
     ($like:literal) => {
         concat!(
             "(id ",
@@ -218,11 +218,11 @@ macro_rules! found {
 
 /// Finds all matches before sorting, because rows in index order would be looked up one by one. Appending `''` keeps
 /// the planner from using the indexes of these columns.
-macro_rules! found_first {
+macro_rules! search_first_condition {
     ($like:literal) => {
         concat!(
             "(id || '') IN (SELECT id FROM traces found WHERE (project || '') = $1 AND ",
-            found!($like),
+            search_condition!($like),
             ")"
         )
     };
@@ -344,13 +344,13 @@ impl Store {
         project: ProjectId,
         ids: &[TraceId],
     ) -> Result<BTreeSet<TraceId>, StoreError> {
-        let mut found = BTreeSet::new();
+        let mut readable = BTreeSet::new();
         for some in ids.chunks(CHUNK) {
             for row in &select_readable_traces(project, some).fetch(&self.db).await? {
-                found.insert(row.parse("id")?);
+                readable.insert(row.parse("id")?);
             }
         }
-        Ok(found)
+        Ok(readable)
     }
 
     /// The content of an earlier revision.
@@ -432,13 +432,13 @@ async fn put_whole(
         there.as_ref().map(|row| Ok::<_, StoreError>((row.get("content_hash")?, read_trace_head(row)?)));
     // A repeat that leaves out a field does not contradict the stored value.
     let agrees = |new: &Option<String>, old: &Option<String>| new.is_none() || new == old;
-    let mut told = finished.metadata.as_object().into_iter().flatten();
+    let mut metadata = finished.metadata.as_object().into_iter().flatten();
     let is_same = |(hash, head): (Option<String>, TraceHead)| {
         hash.as_ref() == Some(&content_hash)
             && agrees(&finished.agent, &head.agent)
             && agrees(&finished.session, &head.session)
             && finished.is_failed == head.is_failed
-            && told.all(|(name, value)| head.metadata.get(name) == Some(value))
+            && metadata.all(|(name, value)| head.metadata.get(name) == Some(value))
     };
     Ok(if there.transpose()?.is_some_and(is_same) { PutOutcome::Repeated } else { PutOutcome::Conflict })
 }
@@ -462,11 +462,11 @@ impl TraceListFilter {
             (TraceKey::Score, Some(it)) => Arg::from(f64::from_bits(it.sort.cast_unsigned())),
             _ => Arg::from(place.sort),
         };
-        let found = match (db.is_pg(), by) {
-            (false, TraceKey::Time) => found!("LIKE"),
-            (false, _) => found_first!("LIKE"),
-            (true, TraceKey::Time) => found!("ILIKE"),
-            (true, _) => found_first!("ILIKE"),
+        let condition = match (db.is_pg(), by) {
+            (false, TraceKey::Time) => search_condition!("LIKE"),
+            (false, _) => search_first_condition!("LIKE"),
+            (true, TraceKey::Time) => search_condition!("ILIKE"),
+            (true, _) => search_first_condition!("ILIKE"),
         };
         let list = format!("{LIST} AND {column} IS NOT NULL AND ({column}, id) {sign} ($2, $3)");
         SelectQuery::new(&list, vec![Arg::from(project), from, Arg::from(place.id)])
@@ -487,7 +487,7 @@ impl TraceListFilter {
             .and_maybe("CASE WHEN score IS NULL THEN 0 ELSE 1 END = ?", self.is_scored)
             .and_maybe("? <= id", self.id_prefix.as_deref())
             .and_maybe("id < ?", end)
-            .and_maybe(found, self.search.as_deref().map(contains_pattern))
+            .and_maybe(condition, self.search.as_deref().map(contains_pattern))
             .then(&format!("ORDER BY {column} {direction}, id {direction}"))
             .limit(limit + 1)
     }
@@ -536,8 +536,8 @@ impl std::str::FromStr for TraceOrder {
 
 /// The beginning of the task, on one line.
 fn title_of(trace: &Trace) -> Option<String> {
-    let asked = task_of_trace(trace)?;
-    let words = asked.split_whitespace().collect::<Vec<_>>().join(" ");
+    let task = task_of_trace(trace)?;
+    let words = task.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut title: String = words.chars().take(TITLE).collect();
     if title.len() < words.len() {
         title.push('…');

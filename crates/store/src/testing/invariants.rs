@@ -160,18 +160,18 @@ const OPTIONS: StoreOptions = StoreOptions {
 impl Store {
     /// What is wrong with it.
     pub async fn violations(&self) -> Result<Vec<String>, StoreError> {
-        let mut found = Vec::new();
+        let mut problems = Vec::new();
         for row in self.db.fetch("SELECT what FROM violations", Vec::new()).await? {
-            found.push(row.get("what")?);
+            problems.push(row.get("what")?);
         }
         for (what, count) in CONTRADICTIONS {
             let rows = self.db.fetch(*count, Vec::new()).await?;
             let n: i64 = rows.first().map_or(Ok(0), |row| row.get("COUNT(*)"))?;
             if n != 0 {
-                found.push(format!("{what} ({n})"));
+                problems.push(format!("{what} ({n})"));
             }
         }
-        Ok(found)
+        Ok(problems)
     }
 
     /// A subject may cost so many billionths of a dollar in a month.

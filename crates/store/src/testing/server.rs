@@ -88,12 +88,12 @@ impl Server {
         let mut keeper = command.spawn().expect("the server starts");
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            let said = log(folder);
-            if said.contains("ready to accept connections") {
+            let log_text = log(folder);
+            if log_text.contains("ready to accept connections") {
                 return Some(keeper);
             }
             // Clients that come too early are fatal to nobody but themselves.
-            if said.contains("could not create any TCP/IP sockets") {
+            if log_text.contains("could not create any TCP/IP sockets") {
                 break;
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -152,10 +152,10 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
     };
     let folders = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt/postgresql"];
     let versions = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    let mut found: Vec<PathBuf> =
+    let mut programs: Vec<PathBuf> =
         versions.map(|version| version.path().join("bin").join(name)).filter(|path| runs(path)).collect();
-    found.sort();
-    Some(PathBuf::from(name)).filter(|path| runs(path)).or_else(|| found.pop())
+    programs.sort();
+    Some(PathBuf::from(name)).filter(|path| runs(path)).or_else(|| programs.pop())
 }
 
 /// PostgreSQL refuses to run as root.

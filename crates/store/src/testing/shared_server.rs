@@ -121,8 +121,8 @@ fn serve(folder: &Path, user: &User, postgres: &Path) -> u16 {
     keeper.spawn().expect("the server starts");
     let begun = Instant::now();
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        let said = fs::read_to_string(folder.join("log")).unwrap_or_default();
-        assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not start: {said}");
+        let log_text = fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert!(begun.elapsed() < PATIENCE, "PostgreSQL does not start: {log_text}");
         std::thread::sleep(Duration::from_millis(20));
     }
     fs::write(folder.join("port"), port.to_string()).expect("the folder is ours");
@@ -147,8 +147,8 @@ async fn connect(port: u16) -> PgConnection {
 }
 
 async fn has_database(connection: &mut PgConnection, name: &str) -> bool {
-    let found = sqlx::query("SELECT 1 FROM pg_database WHERE datname = $1").bind(name);
-    connection.fetch_optional(found).await.expect("the catalogue can be read").is_some()
+    let query = sqlx::query("SELECT 1 FROM pg_database WHERE datname = $1").bind(name);
+    connection.fetch_optional(query).await.expect("the catalogue can be read").is_some()
 }
 
 async fn create_database(connection: &mut PgConnection, name: &str) {
