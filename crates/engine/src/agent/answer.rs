@@ -78,14 +78,14 @@ const MAX_FILE: usize = 256 << 10;
 /// Understands what was answered. JSON that has neither an answer nor a run in it is an answer itself.
 pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let plain = || AgentOutput { response: Some(text.trim_end().to_owned()), ..AgentOutput::default() };
-    let said = match serde_json::from_str::<Json>(text) {
-        Ok(Json::Object(said)) => said,
+    let fields = match serde_json::from_str::<Json>(text) {
+        Ok(Json::Object(fields)) => fields,
         Err(error) if error.is_eof() && text.trim_start().starts_with('{') => {
             return Ok(AgentOutput { warnings: vec![AnswerWarning::CutOff], ..plain() });
         }
         Ok(_) | Err(_) => return Ok(plain()),
     };
-    let field = |key: &str| said.get(key).filter(|value| !value.is_null());
+    let field = |key: &str| fields.get(key).filter(|value| !value.is_null());
     // Many programs write an error that is empty where there is none.
     let is_error = |error: &&Json| error.as_str() != Some("") && error.as_bool() != Some(false);
     match field("error").filter(is_error) {
@@ -96,15 +96,15 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let output = OUTPUT.iter().find_map(|key| field(key));
     let run = ["trace", "messages"].iter().find_map(|key| Some((*key, field(key)?)));
     let is_silent = output.is_none() && run.is_none();
-    if is_silent && !OUTPUT.iter().chain(&["error"]).any(|key| said.contains_key(*key)) {
+    if is_silent && !OUTPUT.iter().chain(&["error"]).any(|key| fields.contains_key(*key)) {
         return Ok(plain());
     }
-    let diff = read_diff(&said)?;
+    let diff = read_diff(&fields)?;
     if is_silent && diff.is_none() {
         let detail = "the target's answer has no output: neither `output` nor `messages` says anything";
         return Err(AgentRunError::Failed(Failure::Malformed, detail.to_owned()));
     }
-    let mut measurements = Measurements::from_json(&Json::Object(said.clone()));
+    let mut measurements = Measurements::from_json(&Json::Object(fields.clone()));
     measurements.duration_ms =
         measurements.duration_ms.or_else(|| field("latency")?.as_f64().filter(|number| 0.0 <= *number));
     measurements.mean_log_probability = field("logProbs").and_then(read_mean_log_probability);
@@ -143,7 +143,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
         guardrails: field("guardrails").map(read_guardrails).transpose()?,
         context: field("context").map(read_context).unwrap_or_default(),
         metadata: field("metadata").and_then(Json::as_object).cloned().unwrap_or_default(),
-        warnings: said.iter().filter_map(|(key, value)| find_answer_warning(key, value)).collect(),
+        warnings: fields.iter().filter_map(|(key, value)| find_answer_warning(key, value)).collect(),
     })
 }
 
@@ -207,7 +207,7 @@ fn read_context(value: &Json) -> Vec<String> {
 
 /// `diff` as it is, and `files` as files that were added: a mapping of paths to contents, or a list of
 /// `{path, content}` or `{path, diff}`.
-fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, AgentRunError> {
+fn read_diff(fields: &Map<String, Json>) -> Result<Option<String>, AgentRunError> {
     let malformed = || {
         let wanted = "wanted is a mapping of paths to contents, or a list of {path, content} or {path, diff}";
         AgentRunError::Failed(Failure::Malformed, format!("the target's `files` cannot be read; {wanted}"))
@@ -216,7 +216,7 @@ fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, AgentRunError> 
     for key in ["diff", "file_changes"] {
         diff.push_str(said.get(key).and_then(Json::as_str).unwrap_or_default());
     }
-    match said.get("files") {
+    match fields.get("files") {
         None | Some(Json::Null) => {}
         Some(Json::Object(files)) => {
             for (path, content) in files {
@@ -261,11 +261,11 @@ mod tests {
     #[test]
     fn output_may_be_text_or_an_account_of_it() {
         assert_eq!(read_answer("Hello\n").unwrap().response.as_deref(), Some("Hello"));
-        let told =
+        let output =
             read_answer(r#"{"text": "Hi", "token_usage": {"input": 3, "output": 4}, "cost_usd": 0.25}"#)
                 .unwrap();
-        assert_eq!((told.response.as_deref(), told.spend.tokens_in), (Some("Hi"), 3));
-        assert_eq!(told.spend.cost, Some(Usd::from_nanos(250_000_000)));
+        assert_eq!((output.response.as_deref(), output.spend.tokens_in), (Some("Hi"), 3));
+        assert_eq!(output.spend.cost, Some(Usd::from_nanos(250_000_000)));
         let talked =
             r#"{"output": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
         let talked = read_answer(talked).unwrap();
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn everything_that_a_run_left_behind_is_read() {
-        let said = json!({
+        let answer = json!({
             "output": "4.90",
             "messages": [
                 { "role": "assistant", "content": null,
@@ -304,7 +304,7 @@ mod tests {
             "files": { "a.txt": "one\ntwo\n" },
             "confidence": 1,
         });
-        let produced = read_answer(&said.to_string()).unwrap();
+        let produced = read_answer(&answer.to_string()).unwrap();
         assert_eq!(produced.trace.unwrap().tool_calls().count(), 1);
         assert_eq!(produced.context, ["A menu.", "A list."]);
         assert_eq!(produced.measurements.duration_ms, Some(120.0));
@@ -319,8 +319,8 @@ mod tests {
     fn what_is_ignored_of_an_answer_gets_a_warning() {
         let check = |text: &str, expected: &[&str]| {
             let warnings = read_answer(text).unwrap().warnings;
-            let shown: Vec<String> = warnings.iter().map(|warning| warning.describe("cli")).collect();
-            assert_eq!(shown, expected, "{text}");
+            let descriptions: Vec<String> = warnings.iter().map(|warning| warning.describe("cli")).collect();
+            assert_eq!(descriptions, expected, "{text}");
         };
         check(r#"{"output": "x", "cost": 0, "usage": {"input": 1}, "latency": null}"#, &[]);
         for cost in ["\"cheap\"", "-1"] {
@@ -339,12 +339,12 @@ mod tests {
 
     #[test]
     fn a_run_that_cannot_be_read_is_an_error_that_says_so() {
-        for (said, part) in [
+        for (answer, part) in [
             (json!({ "output": "x", "trace": "done" }), "`trace` cannot be read"),
             (json!({ "output": "x", "messages": [1, 2] }), "`messages` cannot be read"),
             (json!({ "output": "x", "files": [1] }), "`files` cannot be read"),
         ] {
-            match read_answer(&said.to_string()) {
+            match read_answer(&answer.to_string()) {
                 Err(AgentRunError::Failed(Failure::Malformed, detail)) => {
                     assert!(detail.contains(part), "{detail}");
                 }

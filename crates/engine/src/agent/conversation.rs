@@ -26,7 +26,7 @@ const SYSTEM: &str = "You are a helpful assistant.";
 pub(super) async fn hold_conversation(
     caller: &ModelClient,
     line: &ModelEndpoint,
-    told: &Judge,
+    settings: &Judge,
     case: &Case,
     which: TrialIdentity<'_>,
     mcp: Option<&Mcp>,
@@ -40,8 +40,8 @@ pub(super) async fn hold_conversation(
         messages,
         schema: Json::Null,
         tools: mcp.map_or_else(|| declared_tools(case), |mcp| mcp.tools.clone()),
-        temperature: told.temperature,
-        max_tokens: told.max_tokens.unwrap_or(MAX_REPLY),
+        temperature: settings.temperature,
+        max_tokens: settings.max_tokens.unwrap_or(MAX_REPLY),
         // Trials are independent draws.
         draw: (which.trial - 1) * 1000,
         log_probabilities: has_provider_check(case, ProviderCheckName::Perplexity)

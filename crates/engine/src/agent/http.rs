@@ -194,9 +194,9 @@ impl HttpTarget {
             None => status.is_success(),
         };
         if !is_valid {
-            let said = truncate_text(text.trim(), 300);
+            let excerpt = truncate_text(text.trim(), 300);
             return Err(AgentRunError::unavailable(format!(
-                "{} answered {status}: {said}",
+                "{} answered {status}: {excerpt}",
                 url_without_query(&self.url)
             )));
         }
@@ -226,9 +226,9 @@ impl HttpTarget {
 fn read_usual_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let body: Json = serde_json::from_str(text).unwrap_or_default();
     match body["choices"][0]["message"]["content"].as_str() {
-        Some(said) => {
+        Some(content) => {
             let measurements = Measurements::from_json(&body);
-            Ok(AgentOutput { response: Some(said.to_owned()), measurements, ..AgentOutput::default() })
+            Ok(AgentOutput { response: Some(content.to_owned()), measurements, ..AgentOutput::default() })
         }
         None => read_answer(text),
     }
@@ -236,10 +236,10 @@ fn read_usual_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
 
 fn find_answer(text: &str, path: &str) -> Result<AgentOutput, AgentRunError> {
     let body = serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
-    let found = find_response_value(&body, path)
+    let part = find_response_value(&body, path)
         .ok_or_else(|| AgentRunError::unavailable(format!("the answer has nothing at `{path}`")))?;
-    let value = (!found.is_string()).then(|| found.clone());
-    Ok(AgentOutput { response: Some(text_of(found)), value, ..AgentOutput::default() })
+    let value = (!part.is_string()).then(|| part.clone());
+    Ok(AgentOutput { response: Some(text_of(part)), value, ..AgentOutput::default() })
 }
 
 impl RequestValues<'_> {

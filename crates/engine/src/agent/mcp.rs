@@ -62,8 +62,8 @@ impl ServerErrors {
         if let Some(collector) = collector {
             let _ = tokio::time::timeout(STDERR_WAIT, collector).await;
         }
-        let said = self.tail.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
-        if said.is_empty() { said } else { format!("; it said: {said}") }
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
+        if tail.is_empty() { tail } else { format!("; it said: {tail}") }
     }
 }
 
@@ -76,8 +76,8 @@ impl Mcp {
     ) -> Result<Self, AgentRunError> {
         let errors = ServerErrors::default();
         let lost = async |why: String| {
-            let said = errors.describe().await;
-            AgentRunError::unreachable(format!("the server `{name}` cannot be reached: {why}{said}"))
+            let server_output = errors.describe().await;
+            AgentRunError::unreachable(format!("the server `{name}` cannot be reached: {why}{server_output}"))
         };
         let greeting = async {
             match server {
@@ -137,10 +137,10 @@ impl Mcp {
             // Some servers report a bad call as a protocol error.
             Ok(Err(ServiceError::McpError(error))) => Ok(result(error.message.into_owned(), true)),
             Ok(Err(error)) => {
-                let said = self.errors.describe().await;
+                let server_output = self.errors.describe().await;
                 let Self { name, .. } = self;
                 Err(AgentRunError::unavailable(format!(
-                    "the server `{name}` closed the connection while `{}` was called: {error}{said}",
+                    "the server `{name}` closed the connection while `{}` was called: {error}{server_output}",
                     call.name
                 )))
             }
@@ -220,10 +220,10 @@ fn parse_mcp_headers(
 async fn collect_stderr_tail(mut stderr: ChildStderr, complaints: Arc<Mutex<String>>) {
     let mut buffer = [0; 4096];
     while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
-        let mut said = complaints.lock().unwrap_or_else(PoisonError::into_inner);
-        said.push_str(&String::from_utf8_lossy(&buffer[..n]));
-        let tail: String = said.chars().rev().take(300).collect();
-        *said = tail.chars().rev().collect();
+        let mut tail_text = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        tail_text.push_str(&String::from_utf8_lossy(&buffer[..n]));
+        let tail: String = tail_text.chars().rev().take(300).collect();
+        *tail_text = tail.chars().rev().collect();
     }
 }
 

@@ -153,7 +153,7 @@ enum PreparedTarget<'a> {
     Command(process::AgentCommand),
     Http(HttpTarget),
     Tool { call: ToolCall, server: NamedServer<'a> },
-    Model { told: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
+    Model { judge: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
 }
 
 struct NamedServer<'a> {
@@ -360,10 +360,10 @@ impl Agents {
                 })?;
                 PreparedTarget::Tool { call, server: self.find_server(name)? }
             }
-            Runner::Model(told) => {
-                let line = self.find_endpoint(&told, &case.agent)?;
+            Runner::Model(judge) => {
+                let line = self.find_endpoint(&judge, &case.agent)?;
                 let server = case.server.as_deref().map(|name| self.find_server(name)).transpose()?;
-                PreparedTarget::Model { told, line, server }
+                PreparedTarget::Model { judge, line, server }
             }
         };
         if let Some(workspace) = &case.workspace {
@@ -373,8 +373,8 @@ impl Agents {
             // A suite that was sent has no folder in which its programs and files could be found.
             let path = workspace.path.as_deref().unwrap_or(".");
             let unreadable = |error| RunSetupError::Workspace { path: path.to_owned(), error };
-            let found = self.project.find(path).map_err(unreadable)?;
-            prepared.workspace = workspace.path.is_some().then_some(found);
+            let path = self.project.find(path).map_err(unreadable)?;
+            prepared.workspace = workspace.path.is_some().then_some(path);
         }
         Ok(Some(prepared))
     }
@@ -475,17 +475,17 @@ impl Agents {
                 mcp.close().await;
                 produced
             }
-            PreparedTarget::Model { told, line, server: None } => {
-                conversation::hold_conversation(caller, line, told, case, which, None).await
+            PreparedTarget::Model { judge, line, server: None } => {
+                conversation::hold_conversation(caller, line, judge, case, which, None).await
             }
-            PreparedTarget::Model { told, line, server: Some(NamedServer { name, server }) } => {
+            PreparedTarget::Model { judge, line, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
                     McpServer::Stdio { .. } => Some(self.programs.acquire().await),
                     McpServer::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.http_client()?, here).await?;
                 let produced =
-                    conversation::hold_conversation(caller, line, told, case, which, Some(&mcp)).await;
+                    conversation::hold_conversation(caller, line, judge, case, which, Some(&mcp)).await;
                 mcp.close().await;
                 drop(turn);
                 produced
@@ -499,12 +499,12 @@ impl Agents {
 
     fn find_endpoint(
         &self,
-        told: &Judge,
+        settings: &Judge,
         agent: &AgentSettings,
     ) -> Result<Arc<ModelEndpoint>, RunSetupError> {
-        let judge = match &told.model {
-            Some(_) => told.clone(),
-            None => Judge { model: agent.model.clone(), base_url: self.base_url.clone(), ..told.clone() },
+        let judge = match &settings.model {
+            Some(_) => settings.clone(),
+            None => Judge { model: agent.model.clone(), base_url: self.base_url.clone(), ..settings.clone() },
         };
         if let Some(program) = judge.model.as_deref().and_then(|model| model.strip_prefix("command:")) {
             require_permission(self.allow_commands, format!("the program `{program}` as a model"))?;
@@ -527,11 +527,11 @@ async fn call_tool(mcp: &Mcp, call: &ToolCall, agent: &AgentSettings) -> Result<
     let result = mcp.call(call, limit).await?;
     let duration_ms = Some(started.elapsed().as_secs_f64() * 1e3);
     let call = ToolCall { duration_ms, ..call.clone() };
-    let asked = TraceStep { tool_calls: vec![call], ..TraceStep::default() };
+    let call_step = TraceStep { tool_calls: vec![call], ..TraceStep::default() };
     let answered = TraceStep { role: StepRole::Tool, results: vec![result.clone()], ..TraceStep::default() };
     let status = if result.error { "error" } else { "ok" };
     let trace = Trace {
-        steps: vec![asked, answered],
+        steps: vec![call_step, answered],
         duration_ms,
         status: Some(status.to_owned()),
         ..Trace::default()
@@ -603,7 +603,7 @@ fn program_prompt(case: &Case) -> String {
 fn with_environment(text: &str) -> Result<String, AgentRunError> {
     let mut trouble = None;
     let filled = jurist_core::template::replace(text, |name| {
-        let found = match EnvironmentVariable::parse(name)? {
+        let value = match EnvironmentVariable::parse(name)? {
             Ok(EnvironmentVariable { name, default }) => {
                 let value = crate::load::variable(name).or_else(|| default.map(str::to_owned));
                 let missing = || format!("the variable {name} is not set");
@@ -611,7 +611,7 @@ fn with_environment(text: &str) -> Result<String, AgentRunError> {
             }
             Err(error) => Err(AgentRunError::Failed(Failure::Crashed, error.to_string())),
         };
-        found.map_err(|error| trouble.get_or_insert(error)).ok()
+        value.map_err(|error| trouble.get_or_insert(error)).ok()
     });
     trouble.map_or(Ok(filled), Err)
 }

@@ -150,15 +150,15 @@ impl AgentCommand {
             }
         };
         process.current_dir(start).env("JURIST_WORKSPACE", here);
-        let said = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await;
-        let said = said.map_err(|error| describe_program_failure("the program", &error))?;
+        let output = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await;
+        let output = output.map_err(|error| describe_program_failure("the program", &error))?;
         let written = tokio::fs::read(&output_file).await.ok();
         if matches!(&self.how, CommandForm::Template(line) if line.contains("{OUTPUT_FILE}"))
             && written.is_none()
         {
             return Err(AgentRunError::unavailable("the program did not write {OUTPUT_FILE}"));
         }
-        read_answer(&String::from_utf8_lossy(&written.unwrap_or(said)))
+        read_answer(&String::from_utf8_lossy(&written.unwrap_or(output)))
     }
 }
 

@@ -178,8 +178,8 @@ impl Agents {
             Some((path, function)) => (path, Some(function.to_owned())),
             None => (reference, None),
         };
-        let found = self.project.find(path);
+        let resolved = self.project.find(path);
         let missing = |error| AgentRunError::Failed(Failure::Crashed, format!("`{path}`: {error}"));
-        Ok(ScriptFunction { path: found.map_err(missing)?, function })
+        Ok(ScriptFunction { path: resolved.map_err(missing)?, function })
     }
 }

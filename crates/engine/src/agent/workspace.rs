@@ -84,14 +84,14 @@ impl Folder {
             AgentRunError::unreachable(format!("a repository of the workspace: {error}"))
         };
         let root = self.path.clone();
-        let found = tokio::task::spawn_blocking(move || find_git_entries(&root)).await;
-        let found = found.map_err(|error| failed(std::io::Error::other(error)))?;
+        let entries = tokio::task::spawn_blocking(move || find_git_entries(&root)).await;
+        let entries = entries.map_err(|error| failed(std::io::Error::other(error)))?;
         let place = |n: usize| self.temporary.path().join(format!("repository-{n}"));
-        for (n, entry) in found.iter().enumerate() {
+        for (n, entry) in entries.iter().enumerate() {
             fs::rename(entry, place(n)).map_err(failed)?;
         }
         let staged = self.git(["add", "-A"]).await;
-        for (n, entry) in found.iter().enumerate() {
+        for (n, entry) in entries.iter().enumerate() {
             fs::rename(place(n), entry).map_err(failed)?;
         }
         staged.map(drop)
@@ -137,25 +137,25 @@ async fn run_git_command<'a>(
         .await
         .map_err(|error| AgentRunError::unreachable(format!("git is needed for workspaces: {error}")))?;
     if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        return Err(AgentRunError::unreachable(format!("git: {}", truncate_text(said.trim(), 300))));
+        let errors = String::from_utf8_lossy(&done.stderr);
+        return Err(AgentRunError::unreachable(format!("git: {}", truncate_text(errors.trim(), 300))));
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
 /// What is named `.git` below a folder, and makes a repository of the folder that it is in.
 fn find_git_entries(root: &Path) -> Vec<PathBuf> {
-    let (mut found, mut folders) = (Vec::new(), vec![root.to_owned()]);
+    let (mut entries, mut folders) = (Vec::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name() == ".git" {
-                found.push(entry.path());
+                entries.push(entry.path());
             } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());
             }
         }
     }
-    found
+    entries
 }
 
 /// Files and folders; links stay links.

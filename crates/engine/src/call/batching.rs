@@ -20,9 +20,9 @@ impl ModelClient {
         let mut wanted = batches.take_wanted()?;
         // Batches of an earlier attempt are paid for already, so they are collected first.
         for ticket in batch_client.tickets() {
-            let (found, rest) = wanted.into_iter().partition(|entry| ticket.covers(entry));
+            let (covered, rest) = wanted.into_iter().partition(|entry| ticket.covers(entry));
             wanted = rest;
-            self.collect(batches, batch_client.collect(&ticket, &found).await?, found).await?;
+            self.collect(batches, batch_client.collect(&ticket, &covered).await?, covered).await?;
         }
         let mut wanted = VecDeque::from(wanted);
         while !wanted.is_empty() {

@@ -178,12 +178,12 @@ impl CircuitBreaker {
 impl Outage {
     /// Decides when the next probe is sent.
     fn postpone(&mut self, error: &ModelError, backoff: Duration, now: Instant) {
-        let asked = error.retry_after.unwrap_or_default();
-        if LONGEST_WAIT < asked {
+        let requested = error.retry_after.unwrap_or_default();
+        if LONGEST_WAIT < requested {
             self.n_failed_probes = PROBES;
         }
         let own = if self.is_settled() { backoff * PAUSE } else { backoff * (1 << self.n_failed_probes) };
-        self.next_probe = now + own.max(asked.min(LONGEST_WAIT));
+        self.next_probe = now + own.max(requested.min(LONGEST_WAIT));
         self.is_probing = false;
         self.error = error.clone();
     }

@@ -84,10 +84,10 @@ impl Cache {
         let body = serde_json::to_string(reply).expect("a reply is plain data");
         // The first newline ends a partial line of another process.
         let line = format!("\n{key} {} {body}\n", blake3::hash(body.as_bytes()).to_hex());
-        let kept = locate_key(key).is_some_and(|LocatedKey { nth, short }| {
+        let is_stored = locate_key(key).is_some_and(|LocatedKey { nth, short }| {
             self.segment(nth).append(&self.path(nth), short, line.as_bytes()).is_ok()
         });
-        if !kept {
+        if !is_stored {
             self.is_lossy.store(true, Ordering::Relaxed);
         }
     }
@@ -217,7 +217,7 @@ mod tests {
         blake3::hash(&n.to_le_bytes()).to_hex().to_string()
     }
 
-    fn said(text: &str) -> ModelReply {
+    fn reply(text: &str) -> ModelReply {
         ModelReply { text: text.to_owned(), ..ModelReply::default() }
     }
 
@@ -231,20 +231,20 @@ mod tests {
         let (one, other) = (Cache::new(folder.path()), Cache::new(folder.path()));
         for n in 0..100 {
             assert_eq!(text_of(&other, n), None);
-            [&one, &other][n as usize % 2].put(&key(n), &said(&format!("line\n{n}")));
+            [&one, &other][n as usize % 2].put(&key(n), &reply(&format!("line\n{n}")));
         }
         for n in 0..100 {
             assert_eq!(text_of(&one, n), Some(format!("line\n{n}")));
             assert_eq!(text_of(&other, n), Some(format!("line\n{n}")));
         }
-        one.put(&key(7), &said("again"));
+        one.put(&key(7), &reply("again"));
         assert_eq!(text_of(&Cache::new(folder.path()), 7).as_deref(), Some("again"));
         assert_eq!(other.stats().replies, 100);
 
         // One process clears the cache; the other starts again at the beginning.
         one.clear();
         assert_eq!(text_of(&one, 1), None);
-        other.put(&key(1000), &said("after"));
+        other.put(&key(1000), &reply("after"));
         assert_eq!(one.stats(), Cache::new(folder.path()).stats());
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn half_a_line_costs_only_itself() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::new(folder.path());
-        cache.put(&key(1), &said("whole"));
+        cache.put(&key(1), &reply("whole"));
         let path = cache.path(locate_key(&key(1)).expect("hexadecimal").nth);
         let whole = fs::read(&path).expect("it was written");
         let twin = format!("{}f", &key(1)[..HASH - 1]);
@@ -260,10 +260,10 @@ mod tests {
             let mut bytes = whole[..cut].to_vec();
             bytes.extend_from_slice(format!("\n{twin} ").as_bytes());
             fs::write(&path, bytes).expect("it is a file");
-            let found = Cache::new(folder.path()).get(&key(1));
-            assert!(found.is_none_or(|found| found.text == "whole"), "cut at {cut}");
+            let stored = Cache::new(folder.path()).get(&key(1));
+            assert!(stored.is_none_or(|stored| stored.text == "whole"), "cut at {cut}");
             let cache = Cache::new(folder.path());
-            cache.put(&key(1), &said("again"));
+            cache.put(&key(1), &reply("again"));
             assert_eq!(text_of(&cache, 1).as_deref(), Some("again"), "cut at {cut}");
         }
     }
@@ -273,7 +273,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let cache = Cache::new(file.path().join("inside"));
         assert!(!cache.is_lossy());
-        cache.put(&key(1), &said("lost"));
+        cache.put(&key(1), &reply("lost"));
         assert!(cache.is_lossy());
         assert_eq!(cache.get(&key(1)), None);
     }

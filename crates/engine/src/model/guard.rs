@@ -16,8 +16,9 @@ pub struct Private(pub String);
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> = found.filter(|socket_addr| is_public(socket_addr.ip())).collect();
+            let addresses = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public: Vec<SocketAddr> =
+                addresses.filter(|socket_addr| is_public(socket_addr.ip())).collect();
             if public.is_empty() {
                 return Err(Private(name.as_str().to_owned()).into());
             }

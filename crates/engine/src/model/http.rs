@@ -432,7 +432,7 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         Some(body) if (200..300).contains(&answer.status) && !body["error"].is_object() => return Ok(body),
         body => body,
     };
-    let said = body.as_ref().and_then(read_error_message).unwrap_or_else(|| error_excerpt(&answer.text));
+    let message = body.as_ref().and_then(read_error_message).unwrap_or_else(|| error_excerpt(&answer.text));
     let code =
         body.as_ref().map(|body| body["error"]["code"].to_string() + &body["error"]["type"].to_string());
     let code = code.unwrap_or_default();
@@ -456,7 +456,7 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         // Gemini reports this with a 400.
         (400, _) if answer.text.contains("API_KEY_INVALID") => (ModelErrorKind::Auth, status.to_string()),
         // OpenAI forbids them for some models.
-        (403, _) if refused_parts(&said).contains(&RefusedPart::LogProbabilities) => {
+        (403, _) if refused_parts(&message).contains(&RefusedPart::LogProbabilities) => {
             (ModelErrorKind::Unsupported, status.to_string())
         }
         (403, _) => (ModelErrorKind::Forbidden, status.to_string()),
@@ -465,17 +465,17 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         }
         (429, _) => (ModelErrorKind::RateLimit, status.to_string()),
         // llama.cpp's Python server breaks on a form that it does not know.
-        (400 | 422, _) if !refused_parts(&said).is_empty() => {
+        (400 | 422, _) if !refused_parts(&message).is_empty() => {
             (ModelErrorKind::Unsupported, status.to_string())
         }
-        (500, _) if said.contains("response_format") => (ModelErrorKind::Unsupported, status.to_string()),
+        (500, _) if message.contains("response_format") => (ModelErrorKind::Unsupported, status.to_string()),
         (404, _) => (ModelErrorKind::Rejected, format!("{status}: no such model or address")),
         (408 | 409 | 500..=599, _) => (ModelErrorKind::Unavailable, status.to_string()),
         _ => (ModelErrorKind::Rejected, status.to_string()),
     };
     let maybe_billed = (200..300).contains(&answer.status);
     let retry_after = answer.retry_after.or_else(|| retry_delay(&answer.text));
-    Err(ModelError { retry_after, maybe_billed, ..ModelError::new(kind, format!("{about}: {said}")) })
+    Err(ModelError { retry_after, maybe_billed, ..ModelError::new(kind, format!("{about}: {message}")) })
 }
 
 /// Gemini says in the body how long to wait: `"retryDelay": "37s"`.
@@ -487,8 +487,8 @@ fn retry_delay(text: &str) -> Option<Duration> {
 
 fn read_error_message(body: &Json) -> Option<String> {
     let error = &body["error"];
-    let found = [&error["message"], error, &body["message"], &body["detail"]];
-    found.iter().find_map(|found| found.as_str()).map(error_excerpt)
+    let places = [&error["message"], error, &body["message"], &body["detail"]];
+    places.iter().find_map(|place| place.as_str()).map(error_excerpt)
 }
 
 fn error_excerpt(text: &str) -> String {

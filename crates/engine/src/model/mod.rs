@@ -90,7 +90,7 @@ pub(crate) const REPLY_TOOL: &str = "grade";
 pub(crate) fn reply_tool_text<'a>(calls: impl Iterator<Item = &'a Json>, arguments: &str) -> Option<String> {
     let own = calls.filter(|call| call["name"] == REPLY_TOOL).map(|call| &call[arguments]);
     let texts: Vec<String> =
-        own.map(|given| given.as_str().map_or_else(|| given.to_string(), str::to_owned)).collect();
+        own.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 

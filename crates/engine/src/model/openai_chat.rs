@@ -150,8 +150,8 @@ pub(super) fn is_flagged(filter: &Json) -> Option<bool> {
     if let Json::Array(lists) = filter {
         return Some(lists.iter().any(|list| is_flagged(list) == Some(true)));
     }
-    let said = ["filtered", "detected"].iter().filter_map(|key| filter[*key].as_bool());
-    said.reduce(|a, b| a || b)
+    let verdicts = ["filtered", "detected"].iter().filter_map(|key| filter[*key].as_bool());
+    verdicts.reduce(|a, b| a || b)
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.

@@ -383,13 +383,13 @@ impl Resolver {
     ) -> Result<Endpoint, Unresolved> {
         let vendor = served.vendor;
         let own = self.settings.vendors.get(served.name);
-        let told =
+        let configured =
             judge.base_url.clone().or_else(|| own.and_then(|custom_vendor| custom_vendor.base_url.clone()));
         let by_variable = || {
             vendor.base_url_variables.iter().find_map(|base_url_variable| (self.variable)(base_url_variable))
         };
         let listed = Some(vendor.base_url.to_owned()).filter(|text| !text.is_empty());
-        let address = told.or_else(by_variable).or(listed);
+        let address = configured.or_else(by_variable).or(listed);
         let address =
             address.ok_or_else(|| Unresolved::NoAddress(format!("{}/{}", served.name, served.model)))?;
         let protocol = own.and_then(|custom_vendor| custom_vendor.protocol.as_deref());

@@ -8,8 +8,8 @@ use super::vendors::Protocol;
 /// The whole body, or the trouble that an event tells of; `None` if the stream ended too early.
 pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
     let events = parse_stream_events(text);
-    if let Some(told) = events.iter().find(|event| event["error"].is_object()) {
-        return Some(json!({ "error": told["error"] }));
+    if let Some(error_event) = events.iter().find(|event| event["error"].is_object()) {
+        return Some(json!({ "error": error_event["error"] }));
     }
     match protocol {
         Protocol::OpenaiChat => assemble_chat_stream(&events),
@@ -102,8 +102,8 @@ fn assemble_responses_stream(events: &[Json]) -> Option<Json> {
     };
     let last = events.iter().find(is_last).map(|at| at["response"].clone());
     // The event itself holds the error.
-    let told = || events.iter().find(|event| event["type"] == "error").map(|at| json!({ "error": at }));
-    last.or_else(told)
+    let error = || events.iter().find(|event| event["type"] == "error").map(|at| json!({ "error": at }));
+    last.or_else(error)
 }
 
 fn assemble_anthropic_stream(events: &[Json]) -> Option<Json> {
