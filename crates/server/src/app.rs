@@ -32,7 +32,7 @@ pub struct AppState {
     pub default_project: ProjectId,
     pub lock_out: LockOut,
     pub metrics: Arc<Metrics>,
-    pub workshop: WorkerContext,
+    pub worker_context: WorkerContext,
     /// True once the server is stopping: event streams end, so that their clients reconnect to another process.
     pub stopping: watch::Sender<bool>,
     /// Limits of traces that are being received.
@@ -116,7 +116,7 @@ impl App {
         let rates = &settings.work.settings.rates;
         let default_project = store.default_project(rates, clock::current_time()).await?;
         let metrics = Arc::new(Metrics::default());
-        let workshop = WorkerContext::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
+        let worker_context = WorkerContext::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
         let (lock_out, gate) = (LockOut::default(), Arc::new(IngestAdmission::default()));
         let stopping = watch::Sender::new(false);
         let (outputs, sequences) = (Outputs::default(), Sequences::default());
@@ -127,7 +127,7 @@ impl App {
             default_project,
             lock_out,
             metrics,
-            workshop,
+            worker_context,
             stopping,
             gate,
             body_memory,

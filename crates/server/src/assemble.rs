@@ -220,20 +220,20 @@ pub fn build_trace_from_pieces(
         made.finished.duration = head.duration;
         made.finished.probability = head.probability;
     }
-    let (mut spans, mut told) = (Vec::new(), Vec::new());
+    let (mut spans, mut events) = (Vec::new(), Vec::new());
     for piece in pieces {
         let Some(body) = &piece.body else { continue };
         match (serde_json::from_slice::<Json>(body), piece.kind) {
             (Ok(value), PieceKind::Span | PieceKind::RootSpan) => spans.push(value),
-            (Ok(value), kind) => told.push((kind, piece.time, value)),
+            (Ok(value), kind) => events.push((kind, piece.time, value)),
             (Err(error), _) => made.whys.push(format!("piece `{}`: {error}", piece.id)),
         }
     }
     if !spans.is_empty() {
         made.read_spans(spans);
     }
-    if !told.is_empty() {
-        made.read_events(told);
+    if !events.is_empty() {
+        made.read_events(events);
     }
     made.build()
 }
@@ -276,12 +276,13 @@ impl TraceBuilder {
             // An end before the start means that a clock was wrong; there is no duration then.
             finished.duration = end.checked_sub(start).map(micros);
         }
-        let told =
+        let first_fact =
             |of: fn(&SpanFacts) -> Option<&String>| of(top).or_else(|| facts.iter().find_map(of)).cloned();
-        finished.agent = told(|facts| facts.agent.as_ref()).or_else(|| {
-            told(|facts| facts.service.as_ref()).filter(|told| !told.starts_with("unknown_service"))
+        finished.agent = first_fact(|facts| facts.agent.as_ref()).or_else(|| {
+            first_fact(|facts| facts.service.as_ref())
+                .filter(|service| !service.starts_with("unknown_service"))
         });
-        finished.session = told(|facts| facts.session.as_ref());
+        finished.session = first_fact(|facts| facts.session.as_ref());
         let least =
             || facts.iter().filter_map(|facts| facts.probability).min_by(|a, b| a.get().total_cmp(&b.get()));
         finished.probability = top.probability.or_else(least).unwrap_or_default();
@@ -290,15 +291,15 @@ impl TraceBuilder {
         if !models.is_empty() {
             self.metadata.insert("models".to_owned(), json!(models));
         }
-        if let Some(service) = told(|facts| facts.service.as_ref()) {
+        if let Some(service) = first_fact(|facts| facts.service.as_ref()) {
             self.metadata.insert("service".to_owned(), json!(service));
         }
     }
 
     /// Starts, events and ends, by their time.
-    fn read_events(&mut self, told: Vec<(PieceKind, Time, Json)>) {
+    fn read_events(&mut self, bodies: Vec<(PieceKind, Time, Json)>) {
         let (mut format, mut begun, mut ended, mut events) = (None, None, None, Vec::new());
-        for (kind, time, value) in told {
+        for (kind, time, value) in bodies {
             match kind {
                 PieceKind::Start => {
                     let start: StartBody = serde_json::from_value(value).unwrap_or_default();

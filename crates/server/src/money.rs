@@ -214,12 +214,12 @@ fn sum_spend_by_day(all: &[&DaySpend]) -> Vec<DayShown> {
         let (spent, n) = days.entry(it.day).or_default();
         (*spent, *n) = (spent.plus(it.settled), *n + it.n);
     }
-    let shown = |(day, (spent, n_calls)): (Time, (Usd, u64))| DayShown {
+    let view = |(day, (spent, n_calls)): (Time, (Usd, u64))| DayShown {
         day: day.to_string().chars().take(10).collect(),
         spent: dollars_as_float(spent),
         n_calls,
     };
-    days.into_iter().map(shown).collect()
+    days.into_iter().map(view).collect()
 }
 
 fn sum_spend_by_name(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<PartShown> {
@@ -230,13 +230,13 @@ fn sum_spend_by_name(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<Part
     }
     let mut parts: Vec<_> = parts.into_iter().collect();
     parts.sort_by_key(|part| std::cmp::Reverse(part.1.0));
-    let shown = |(name, (spent, n_calls)): (&str, (Usd, u64))| PartShown {
+    let view = |(name, (spent, n_calls)): (&str, (Usd, u64))| PartShown {
         name: name.to_owned(),
         spent: dollars_as_float(spent),
         n_calls,
         budget: None,
     };
-    parts.into_iter().map(shown).collect()
+    parts.into_iter().map(view).collect()
 }
 
 fn sum_amounts(amounts: impl Iterator<Item = Usd>) -> Usd {

@@ -54,7 +54,7 @@ pub struct Collector {
 /// A `tracing` layer that collects spans and events of this process.
 #[derive(Debug)]
 pub struct Telemetry {
-    said: mpsc::Sender<TelemetryItem>,
+    sender: mpsc::Sender<TelemetryItem>,
     dropped: Arc<AtomicU64>,
     redactor: Redactor,
 }
@@ -76,16 +76,16 @@ enum TelemetryItem {
 impl Collector {
     /// The layer for this process and its exporter.
     pub fn open(self) -> (Telemetry, Exporter) {
-        let (said, coming) = mpsc::channel(WAITING);
+        let (sender, coming) = mpsc::channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
-        let telemetry = Telemetry { said, dropped: Arc::clone(&dropped), redactor: self.redactor.clone() };
+        let telemetry = Telemetry { sender, dropped: Arc::clone(&dropped), redactor: self.redactor.clone() };
         (telemetry, Exporter { collector: self, coming, dropped })
     }
 }
 
 impl Telemetry {
-    fn enqueue(&self, said: TelemetryItem) {
-        if self.said.try_send(said).is_err() {
+    fn enqueue(&self, item: TelemetryItem) {
+        if self.sender.try_send(item).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -277,13 +277,13 @@ impl Exporter {
                 () = gathered => false,
             };
             while (stopped || some.len() < BATCH)
-                && let Ok(said) = self.coming.try_recv()
+                && let Ok(item) = self.coming.try_recv()
             {
-                some.push(said);
+                some.push(item);
             }
             let (mut spans, mut lines) = (Vec::new(), Vec::new());
-            for said in some.drain(..) {
-                match said {
+            for item in some.drain(..) {
+                match item {
                     TelemetryItem::Span(span) => spans.push(span),
                     TelemetryItem::Line(line) => lines.push(line),
                 }

@@ -157,8 +157,13 @@ pub async fn serve_until_stopped(
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<CommandOutcome> {
     let name = worker_process_name();
-    let work =
-        run_worker(app.workshop.clone(), &name, working.n(), wait_for_stop(stop.clone()), working.drain());
+    let work = run_worker(
+        app.worker_context.clone(),
+        &name,
+        working.n(),
+        wait_for_stop(stop.clone()),
+        working.drain(),
+    );
     tokio::join!(bound.serve(wait_for_stop(stop)), work);
     app.store.close().await;
     Ok(CommandOutcome::Passed)

@@ -48,31 +48,31 @@ pub async fn load_all_annotations(
     task: &Task,
 ) -> Result<Vec<AnnotationWithSchemes>, StoreError> {
     let names = load_annotator_names(store, project).await?;
-    let (mut found, mut after) = (Vec::new(), None);
+    let (mut annotations, mut after) = (Vec::new(), None);
     let mut versions: BTreeMap<u64, (TaskDefinition, Arc<[Scheme]>)> = BTreeMap::new();
     loop {
         let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
         for annotation in page.items {
             if let Entry::Vacant(entry) = versions.entry(annotation.version) {
-                let asked = TaskDefinition::of(store, project, task.id, annotation.version).await?;
-                let schemes = asked.schemes.clone().into();
-                entry.insert((asked, schemes));
+                let definition = TaskDefinition::of(store, project, task.id, annotation.version).await?;
+                let schemes = definition.schemes.clone().into();
+                entry.insert((definition, schemes));
             }
-            let (asked, schemes) = &versions[&annotation.version];
+            let (definition, schemes) = &versions[&annotation.version];
             // Only schemes with claims differ between items.
-            let schemes = if asked.schemes.iter().any(is_of_item) {
+            let schemes = if definition.schemes.iter().any(is_of_item) {
                 let item = store.item(project, annotation.item).await?;
-                asked.about(store, project, &item, None).await?.1.into()
+                definition.about(store, project, &item, None).await?.1.into()
             } else {
                 Arc::clone(schemes)
             };
             let draft = AnswerDraft::deserialize(&annotation.body).unwrap_or_default();
             let name = names.get(&annotation.account).unwrap_or(&annotation.name).clone();
-            found.push(AnnotationWithSchemes { annotation, name, schemes, draft });
+            annotations.push(AnnotationWithSchemes { annotation, name, schemes, draft });
         }
         after = page.next;
         if after.is_none() {
-            return Ok(found);
+            return Ok(annotations);
         }
     }
 }
@@ -96,7 +96,7 @@ pub async fn list_hidden_items(
 pub async fn titles(
     store: &Store,
     project: ProjectId,
-    asked: &TaskDefinition,
+    definition: &TaskDefinition,
     items: &BTreeSet<ItemId>,
 ) -> Result<BTreeMap<ItemId, String>, StoreError> {
     let mut titles = BTreeMap::new();
@@ -108,7 +108,7 @@ pub async fn titles(
                 Ok(trace) => store.trace(project, &trace).await.ok().and_then(|head| head.title),
                 Err(_) => None,
             },
-            _ => asked.about(store, project, &item, None).await?.0.title(),
+            _ => definition.about(store, project, &item, None).await?.0.title(),
         };
         titles.insert(*id, title.unwrap_or(item.candidate));
     }
@@ -205,9 +205,10 @@ fn halves(theirs: &[&AnnotationWithSchemes]) -> Option<(f64, f64)> {
         let units: Vec<f64> = some
             .iter()
             .flat_map(|annotation| {
-                let said =
+                let ratings =
                     jurist_core::annotate::collect_question_ratings(&annotation.schemes, &annotation.draft);
-                said.into_iter()
+                ratings
+                    .into_iter()
                     .filter_map(|question_rating| {
                         jurist_core::annotate::rating_unit(&question_rating.points, &question_rating.rating)
                     })

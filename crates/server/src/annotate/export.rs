@@ -61,14 +61,14 @@ pub async fn export_annotations(
             if let Entry::Vacant(entry) = versions.entry(answer.version) {
                 entry.insert(TaskDefinition::of(store, project, task.id, answer.version).await?);
             }
-            let asked = &versions[&answer.version];
+            let definition = &versions[&answer.version];
             let item = store.item(project, answer.item).await?;
-            let (_, schemes) = asked.about(store, project, &item, None).await?;
+            let (_, schemes) = definition.about(store, project, &item, None).await?;
             let draft: AnswerDraft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
             lines.add(&ExportedForm {
-                id_key: asked.id_key(),
+                id_key: definition.id_key(),
                 candidate: &answer.candidate,
-                written_id: asked.written_id(&item),
+                written_id: definition.written_id(&item),
                 annotator: names.get(&answer.account).unwrap_or(&answer.name),
                 time: answer.time,
                 schemes: &schemes,

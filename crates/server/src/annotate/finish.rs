@@ -23,42 +23,48 @@ pub struct AnnotationFeedback {
 pub async fn complete_annotation(
     store: &Store,
     project: ProjectId,
-    shown: &AssignmentContext,
+    context: &AssignmentContext,
     draft: &AnswerDraft,
     attempt: u32,
     now: Time,
 ) -> Result<AnnotationFeedback, StoreError> {
-    let item = store.item(project, shown.assignment.item).await?;
+    let item = store.item(project, context.assignment.item).await?;
     if item.role == ItemRole::Item {
-        record(store, project, shown, &item.candidate, draft, attempt, now).await?;
+        record(store, project, context, &item.candidate, draft, attempt, now).await?;
     }
     let expecting = |all: &[ItemAnswerKey]| {
         all.iter().find(|item_answer_key| item_answer_key.item == item.candidate).cloned()
     };
     let feedback = match item.role {
-        ItemRole::Training => expecting(&shown.settings.training)
+        ItemRole::Training => expecting(&context.settings.training)
             .map(|item_answer_key| (compare_expected_answers(&item_answer_key, draft), item_answer_key.why)),
         ItemRole::Item | ItemRole::Gold | ItemRole::Attention => None,
     };
-    Ok(AnnotationFeedback { feedback, pace: too_fast(store, project, shown).await? })
+    Ok(AnnotationFeedback { feedback, pace: too_fast(store, project, context).await? })
 }
 
 async fn record(
     store: &Store,
     project: ProjectId,
-    shown: &AssignmentContext,
+    context: &AssignmentContext,
     candidate: &str,
     draft: &AnswerDraft,
     attempt: u32,
     now: Time,
 ) -> Result<(), StoreError> {
-    let asked = TaskDefinition::of(store, project, shown.task.id, shown.assignment.version).await?;
-    let name = load_annotator_name(store, project, shown.assignment.account).await?;
+    let definition = TaskDefinition::of(store, project, context.task.id, context.assignment.version).await?;
+    let name = load_annotator_name(store, project, context.assignment.account).await?;
     let mut new = Vec::new();
-    for scheme in &shown.schemes {
-        let Some(graded) = asked.rubrics.get(&scheme.name) else { continue };
-        let of_scheme =
-            build_human_grades(std::slice::from_ref(scheme), draft, &asked.hashes(), candidate, &name, now);
+    for scheme in &context.schemes {
+        let Some(graded) = definition.rubrics.get(&scheme.name) else { continue };
+        let of_scheme = build_human_grades(
+            std::slice::from_ref(scheme),
+            draft,
+            &definition.hashes(),
+            candidate,
+            &name,
+            now,
+        );
         new.extend(of_scheme.into_iter().map(|grade| NewGrade {
             grade,
             rubric_version: graded.id.clone(),
@@ -75,10 +81,10 @@ async fn record(
 async fn too_fast(
     store: &Store,
     project: ProjectId,
-    shown: &AssignmentContext,
+    context: &AssignmentContext,
 ) -> Result<Option<String>, StoreError> {
-    let everybody = store.recent_seconds(shown.task.id, 200).await?;
-    let seconds = store.assignment(project, shown.assignment.id).await?.seconds;
-    let is_fast = 0 < measure_annotator_pace(&[seconds], &everybody, shown.settings.min_seconds).n_too_fast;
+    let everybody = store.recent_seconds(context.task.id, 200).await?;
+    let seconds = store.assignment(project, context.assignment.id).await?.seconds;
+    let is_fast = 0 < measure_annotator_pace(&[seconds], &everybody, context.settings.min_seconds).n_too_fast;
     Ok(is_fast.then(|| "That was very fast. Please take the time to read.".to_owned()))
 }

@@ -70,7 +70,7 @@ pub async fn from_annotation(
             rubrics.insert(scheme.name.clone(), RubricVersionRef { id: version.id, hash: version.hash });
         }
     }
-    let asked = TaskDefinition {
+    let definition = TaskDefinition {
         description: annotation.description.clone(),
         schemes: build_schemes(annotation),
         shape: RowLayout::of(annotation),
@@ -87,14 +87,14 @@ pub async fn from_annotation(
             update_task_settings(store, project, &task, &name, &settings, now).await?;
             task
         }
-        None => add_task(store, project, &name, &settings, &asked, origin, now).await?,
+        None => add_task(store, project, &name, &settings, &definition, origin, now).await?,
     };
-    put_asked(store, project, task.id, &asked, now).await?;
+    put_definition(store, project, task.id, &definition, now).await?;
     let task = store.task(project, task.id).await?;
     let known =
         annotation.known.iter().map(|known| (known.item.clone(), ItemSubject::Row(known.row.clone())));
     add_subjects(store, project, &task, known.collect(), now).await?;
-    let added = add_rows(store, project, &task, &asked.shape, &annotation.rows, now).await?;
+    let added = add_rows(store, project, &task, &definition.shape, &annotation.rows, now).await?;
     Ok((task, added))
 }
 
@@ -114,14 +114,14 @@ pub async fn from_rubric(
         .ok_or_else(|| TaskError::Nothing("the rubric has no criterion that people can grade".to_owned()))?;
     check_first_answer_keys(settings, std::slice::from_ref(&scheme), &subjects)?;
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
-    let asked = TaskDefinition {
+    let definition = TaskDefinition {
         description: rubric.description.clone(),
         schemes: vec![scheme],
         shape: RowLayout::default(),
         rubrics: BTreeMap::from([("rubric".to_owned(), graded)]),
     };
-    let task = add_task(store, project, name, settings, &asked, None, now).await?;
-    put_asked(store, project, task.id, &asked, now).await?;
+    let task = add_task(store, project, name, settings, &definition, None, now).await?;
+    put_definition(store, project, task.id, &definition, now).await?;
     let added = add_subjects(store, project, &task, subjects, now).await?;
     Ok((store.task(project, task.id).await?, added))
 }
@@ -145,14 +145,14 @@ pub async fn verification(
         Scheme { name: "verify".to_owned(), description: None, required: true, shown_when: None, kind };
     check_first_answer_keys(settings, std::slice::from_ref(&scheme), &subjects)?;
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
-    let asked = TaskDefinition {
+    let definition = TaskDefinition {
         description: Some("Confirm what the judge answered, or enter the correct answer.".to_owned()),
         schemes: vec![scheme],
         shape: RowLayout::default(),
         rubrics: BTreeMap::from([("verify".to_owned(), graded)]),
     };
-    let task = add_task(store, project, name, settings, &asked, None, now).await?;
-    put_asked(store, project, task.id, &asked, now).await?;
+    let task = add_task(store, project, name, settings, &definition, None, now).await?;
+    put_definition(store, project, task.id, &definition, now).await?;
     let added = add_subjects(store, project, &task, subjects, now).await?;
     Ok((store.task(project, task.id).await?, added))
 }
@@ -369,11 +369,11 @@ pub async fn check_answer_keys(
     task: &Task,
     settings: &AnnotationSettings,
 ) -> Result<(), TaskError> {
-    let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
+    let definition = TaskDefinition::of(store, project, task.id, task.version).await?;
     for key in settings.answer_keys() {
         let item = store.item_of(project, task.id, &key.item).await?;
         let item = item.ok_or_else(|| unknown_item_error(&key.item))?;
-        let (_, schemes) = asked.about(store, project, &item, None).await?;
+        let (_, schemes) = definition.about(store, project, &item, None).await?;
         key.check(&schemes)?;
     }
     Ok(())
@@ -451,27 +451,31 @@ async fn add_task(
     project: ProjectId,
     name: &str,
     settings: &AnnotationSettings,
-    asked: &TaskDefinition,
+    definition: &TaskDefinition,
     origin: Option<&str>,
     now: Time,
 ) -> Result<Task, StoreError> {
     let new = NewTask {
         name: name.to_owned(),
-        rubric_version: asked.rubrics.values().next().map(|rubric_version_ref| rubric_version_ref.id.clone()),
+        rubric_version: definition
+            .rubrics
+            .values()
+            .next()
+            .map(|rubric_version_ref| rubric_version_ref.id.clone()),
         settings: json!(settings),
         origin: origin.map(str::to_owned),
     };
     store.add_task(project, &new, now).await
 }
 
-async fn put_asked(
+async fn put_definition(
     store: &Store,
     project: ProjectId,
     task: TaskId,
-    asked: &TaskDefinition,
+    definition: &TaskDefinition,
     now: Time,
 ) -> Result<(), StoreError> {
-    store.put_task_version(project, task, &json!(asked), now).await.map(drop)
+    store.put_task_version(project, task, &json!(definition), now).await.map(drop)
 }
 
 /// The stored version with this rubric; adds one if there is none.

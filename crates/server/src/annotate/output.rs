@@ -107,13 +107,13 @@ async fn append_answer(
     if is_stale || 1 < answer.revision || !path.exists() {
         return write_answer_file(store, project, &work.task, output, answer.account).await;
     }
-    let asked = TaskDefinition::of(store, project, work.task.id, answer.version).await?;
+    let definition = TaskDefinition::of(store, project, work.task.id, answer.version).await?;
     let draft: AnswerDraft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
     let item = store.item(project, answer.item).await?;
     let one = form_to_json_line(&ExportedForm {
-        id_key: asked.id_key(),
+        id_key: definition.id_key(),
         candidate: &answer.candidate,
-        written_id: asked.written_id(&item),
+        written_id: definition.written_id(&item),
         annotator: &name,
         time: answer.time,
         schemes: &work.schemes,
@@ -147,9 +147,9 @@ impl Output {
 
 /// Replaces a file by a rename, so that a concurrent reader never reads a partial file.
 fn replace_file_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = path.with_extension("jsonl.new");
-    std::fs::write(&beside, bytes)?;
-    std::fs::rename(&beside, path)
+    let new_path = path.with_extension("jsonl.new");
+    std::fs::write(&new_path, bytes)?;
+    std::fs::rename(&new_path, path)
 }
 
 /// A file name that is valid on every file system.

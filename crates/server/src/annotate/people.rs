@@ -47,7 +47,7 @@ pub async fn people_grades(
 ) -> Result<Vec<GradeWithFields>, StoreError> {
     let mut versions: BTreeMap<u64, BTreeMap<String, RubricHash>> = BTreeMap::new();
     let mut fields = ItemFields::new(name);
-    let mut found = Vec::new();
+    let mut grades = Vec::new();
     for answered in load_annotations(store, project, task).await? {
         let annotation = &answered.annotation;
         if annotation.role != ItemRole::Item {
@@ -62,9 +62,9 @@ pub async fn people_grades(
         let mut of_answer = build_human_grades(schemes, draft, rubrics, candidate, person, time);
         of_answer.extend(build_plain_grades(schemes, draft, candidate, person, time));
         let known = fields.of(store, project, annotation.item).await?;
-        found.extend(of_answer.into_iter().map(|grade| (grade, known.clone())));
+        grades.extend(of_answer.into_iter().map(|grade| (grade, known.clone())));
     }
-    Ok(found)
+    Ok(grades)
 }
 
 /// Results over all answers, and by the value of a field of the items.
@@ -100,7 +100,7 @@ pub async fn settled_grades(
     task: &Task,
     name: &str,
 ) -> Result<Vec<GradeWithFields>, StoreError> {
-    let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
+    let definition = TaskDefinition::of(store, project, task.id, task.version).await?;
     let mut newest = BTreeMap::new();
     for decision in store.adjudications(project, task.id).await? {
         newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
@@ -108,16 +108,16 @@ pub async fn settled_grades(
     let mut unanimous = collect_unanimous_answers(&load_annotations(store, project, task).await?);
     unanimous.retain(|question, _| !newest.contains_key(question));
     let mut fields = ItemFields::new(name);
-    let mut found = Vec::new();
+    let mut grades = Vec::new();
     for ((item_id, scheme, criterion), decision) in newest {
         let Ok(rating) = serde_json::from_value::<Rating>(decision.body["rating"].clone()) else { continue };
         let Rating::Scored { value } = &rating else { continue };
         let item = store.item(project, item_id).await?;
-        let (_, schemes) = asked.about(store, project, &item, None).await?;
+        let (_, schemes) = definition.about(store, project, &item, None).await?;
         let points = match list_question_points(&schemes, &scheme, &criterion) {
             Some(points) => points,
             // A criterion that is no longer asked has no scale, and its label stays.
-            None if asked.rubrics.contains_key(&scheme) => Vec::new(),
+            None if definition.rubrics.contains_key(&scheme) => Vec::new(),
             None => continue,
         };
         if is_step_scheme(&schemes, &scheme) {
@@ -125,17 +125,17 @@ pub async fn settled_grades(
         }
         let outcome = Outcome::Scored { value: value.clone(), unit: rating_unit(&points, &rating) };
         let reason = Reason::new(decision.body["why"].as_str().unwrap_or_default());
-        let (rubric, time) = (asked.rubrics.get(&scheme).map(|graded| &graded.hash), decision.time);
+        let (rubric, time) = (definition.rubrics.get(&scheme).map(|graded| &graded.hash), decision.time);
         let decided = build_person_grade("adjudicated", rubric, &item.candidate, &criterion, outcome, time);
-        found.push((Grade { reason, ..decided }, fields.of(store, project, item_id).await?));
+        grades.push((Grade { reason, ..decided }, fields.of(store, project, item_id).await?));
     }
     for ((item_id, scheme, criterion), answer) in unanimous {
         let outcome = Outcome::Scored { value: answer.value, unit: answer.unit };
-        let (rubric, time) = (asked.rubrics.get(&scheme).map(|graded| &graded.hash), answer.time);
+        let (rubric, time) = (definition.rubrics.get(&scheme).map(|graded| &graded.hash), answer.time);
         let agreed = build_person_grade("unanimous", rubric, &answer.candidate, &criterion, outcome, time);
-        found.push((agreed, fields.of(store, project, item_id).await?));
+        grades.push((agreed, fields.of(store, project, item_id).await?));
     }
-    Ok(found)
+    Ok(grades)
 }
 
 /// Marks on steps are no labels.
@@ -171,24 +171,24 @@ fn collect_unanimous_answers(
             }
         }
     }
-    let unanimous = by_question.into_iter().filter_map(|(question, given)| {
-        let answer = find_unanimous_answer(&given)?;
+    let unanimous = by_question.into_iter().filter_map(|(question, answers)| {
+        let answer = find_unanimous_answer(&answers)?;
         Some((question, answer))
     });
     unanimous.collect()
 }
 
-fn find_unanimous_answer(given: &[PersonAnswer<'_>]) -> Option<UnanimousAnswer> {
-    let first = given.first().filter(|_| 2 <= given.len())?;
+fn find_unanimous_answer(answers: &[PersonAnswer<'_>]) -> Option<UnanimousAnswer> {
+    let first = answers.first().filter(|_| 2 <= answers.len())?;
     let Rating::Scored { value } = &first.rated.rating else { return None };
-    if given.iter().any(|answer| answer.rated.rating != first.rated.rating) {
+    if answers.iter().any(|answer| answer.rated.rating != first.rated.rating) {
         return None;
     }
     Some(UnanimousAnswer {
         candidate: first.by.annotation.candidate.clone(),
         value: value.clone(),
         unit: rating_unit(&first.rated.points, &first.rated.rating),
-        time: given.iter().map(|answer| answer.by.annotation.time).max()?,
+        time: answers.iter().map(|answer| answer.by.annotation.time).max()?,
     })
 }
 
@@ -198,7 +198,7 @@ pub async fn ungraded_questions(
     project: ProjectId,
     task: &Task,
 ) -> Result<Vec<UngradedQuestion>, StoreError> {
-    let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
+    let definition = TaskDefinition::of(store, project, task.id, task.version).await?;
     let ungraded = |scheme: &Scheme| {
         let kind = match (&scheme.kind, plain_question_kind(&scheme.kind)) {
             (SchemeKind::Trajectory { .. }, _) => "trajectory_eval".to_owned(),
@@ -207,7 +207,7 @@ pub async fn ungraded_questions(
         };
         Some(UngradedQuestion { name: scheme.name.clone(), kind: Some(kind) })
     };
-    Ok(asked.schemes.iter().filter_map(ungraded).collect())
+    Ok(definition.schemes.iter().filter_map(ungraded).collect())
 }
 
 /// What was decided about the items of a task, the newest decision of each question.
@@ -220,14 +220,14 @@ pub async fn load_exported_decisions(
     for decision in store.adjudications(project, task.id).await? {
         newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
     }
-    let mut found: BTreeMap<ItemId, Vec<ExportedDecision>> = BTreeMap::new();
+    let mut decisions: BTreeMap<ItemId, Vec<ExportedDecision>> = BTreeMap::new();
     for ((item, scheme, criterion), decision) in newest {
         let Ok(rating) = serde_json::from_value::<Rating>(decision.body["rating"].clone()) else { continue };
         let labels: Option<Vec<String>> = serde_json::from_value(decision.body["labels"].clone()).ok();
         let decided = ExportedDecision::new(&scheme, &criterion, &rating, labels.as_deref());
-        found.entry(item).or_default().push(decided);
+        decisions.entry(item).or_default().push(decided);
     }
-    Ok(found)
+    Ok(decisions)
 }
 
 /// Longest text, in bytes, that grades can be grouped by; rows of runs have the same limit.

@@ -111,7 +111,7 @@ impl TaskDefinition {
         let turn = assignment.is_some_and(is_turned);
         let id = item.id.to_string();
         let subject = serde_json::from_value(item.body.clone()).unwrap_or(ItemSubject::Row(Map::new()));
-        let (mut shown, claims) = match subject {
+        let (mut view, claims) = match subject {
             ItemSubject::Row(row) => (build_item(id, &row, &self.shape, &self.schemes, turn), Vec::new()),
             ItemSubject::Trace { id: trace, claims } => {
                 let trace = TraceId::new(trace).ok();
@@ -121,23 +121,23 @@ impl TaskDefinition {
                 };
                 let gone =
                     || Item { text: Some("(this trace has been erased)".to_owned()), ..Item::default() };
-                let shown = content.map_or_else(gone, |trace| item_of_trace(id.clone(), trace));
-                (Item { id, ..shown }, claims)
+                let view = content.map_or_else(gone, |trace| item_of_trace(id.clone(), trace));
+                (Item { id, ..view }, claims)
             }
             ItemSubject::Case { task, text, trace, given, claims } => {
                 let trace = trace.map(|trace| *trace);
                 (Item { id, task, text, trace, given, ..Item::default() }, claims)
             }
         };
-        shown.training = item.role == ItemRole::Training;
-        shown.keywords.clone_from(&self.shape.keywords);
-        let mut schemes = with_steps(&self.schemes, &shown);
+        view.training = item.role == ItemRole::Training;
+        view.keywords.clone_from(&self.shape.keywords);
+        let mut schemes = with_steps(&self.schemes, &view);
         for scheme in &mut schemes {
-            if let SchemeKind::Verify { claims: asked } = &mut scheme.kind {
-                asked.clone_from(&claims);
+            if let SchemeKind::Verify { claims: stated } = &mut scheme.kind {
+                stated.clone_from(&claims);
             }
         }
-        Ok((shown, schemes))
+        Ok((view, schemes))
     }
 }
 

@@ -94,18 +94,18 @@ pub async fn load_assignment_context(
     assignment: Assignment,
 ) -> Result<AssignmentContext, StoreError> {
     let task = store.task(project, assignment.task).await?;
-    let asked = TaskDefinition::of(store, project, task.id, assignment.version).await?;
+    let definition = TaskDefinition::of(store, project, task.id, assignment.version).await?;
     let item = store.item(project, assignment.item).await?;
     let settings = parse_task_settings(&task);
     // People name the rows of gold items `gold_1`, and an id that only ordinary items have shows the others.
     let has_checks = !settings.gold.is_empty() || !settings.attention.is_empty();
-    let row = asked.row_id(&item).filter(|_| !has_checks);
-    let (item, schemes) = asked.about(store, project, &item, Some(assignment.id)).await?;
+    let row = definition.row_id(&item).filter(|_| !has_checks);
+    let (item, schemes) = definition.about(store, project, &item, Some(assignment.id)).await?;
     let draft =
         assignment.draft.clone().and_then(|draft| serde_json::from_value(draft).ok()).unwrap_or_default();
     Ok(AssignmentContext {
         settings,
-        description: asked.description,
+        description: definition.description,
         assignment,
         item,
         row,
@@ -141,8 +141,8 @@ mod tests {
                 n_checks_left: left.1,
             };
             let settings = AnnotationSettings { quota, check_every: 4, ..AnnotationSettings::default() };
-            let shown = count_shown_progress(&progress, &settings);
-            assert_eq!((shown.n_done, shown.n_left), expected, "{progress:?}, {quota:?}");
+            let counts = count_shown_progress(&progress, &settings);
+            assert_eq!((counts.n_done, counts.n_left), expected, "{progress:?}, {quota:?}");
         };
         check((0, 0), (12, 4), None, (0, 16));
         check((4, 1), (8, 3), None, (5, 11));

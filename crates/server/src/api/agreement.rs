@@ -319,24 +319,25 @@ async fn get_task_agreement(
 ) -> Result<Json<TaskAgreement>, ApiError> {
     let project = caller.project;
     let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
-    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
+    let definition = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let candidates: BTreeSet<&str> =
         answers.iter().map(|annotation| annotation.annotation.candidate.as_str()).collect();
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    let judges = load_judge_answers(&app, project, &asked, &candidates).await?;
-    let told = tokio::task::spawn_blocking(move || compute_task_agreement(&answers, &hidden, &judges)).await;
-    let mut told: TaskAgreement = told.map_err(|_| ApiError::Broken)?;
+    let judges = load_judge_answers(&app, project, &definition, &candidates).await?;
+    let agreement =
+        tokio::task::spawn_blocking(move || compute_task_agreement(&answers, &hidden, &judges)).await;
+    let mut agreement: TaskAgreement = agreement.map_err(|_| ApiError::Broken)?;
     let mut apart: Vec<&mut JudgeHumanDisagreement> =
-        told.judge.iter_mut().flat_map(|judge| &mut judge.disagreements).collect();
-    let shown = apart
+        agreement.judge.iter_mut().flat_map(|judge| &mut judge.disagreements).collect();
+    let items = apart
         .iter()
         .filter_map(|judge_human_disagreement| judge_human_disagreement.item.parse().ok())
         .collect();
-    let titles = titles(&app.store, project, &asked, &shown).await?;
+    let titles = titles(&app.store, project, &definition, &items).await?;
     for it in &mut apart {
         it.title = item_title(&titles, &it.item, &it.candidate);
     }
-    Ok(Json(told))
+    Ok(Json(agreement))
 }
 
 /// The answer of a judge about a candidate.
@@ -353,25 +354,25 @@ type JudgeAnswersByCriterion = BTreeMap<(String, String), Vec<JudgeRating>>;
 async fn load_judge_answers(
     app: &App,
     project: ProjectId,
-    asked: &TaskDefinition,
+    definition: &TaskDefinition,
     candidates: &[&str],
 ) -> Result<JudgeAnswersByCriterion, ApiError> {
-    let mut found = JudgeAnswersByCriterion::new();
-    for (scheme, graded) in &asked.rubrics {
+    let mut answers = JudgeAnswersByCriterion::new();
+    for (scheme, graded) in &definition.rubrics {
         let grades = app.store.grades_by(project, &graded.id, GraderKind::Judge, candidates).await?;
         for grade in grades {
             if let Outcome::Scored { value, .. } = grade.outcome {
-                let said = JudgeRating {
+                let answer = JudgeRating {
                     judge: grade.grader.name,
                     candidate: grade.candidate,
                     value,
                     reason: grade.reason.as_str().to_owned(),
                 };
-                found.entry((scheme.clone(), grade.criterion)).or_default().push(said);
+                answers.entry((scheme.clone(), grade.criterion)).or_default().push(answer);
             }
         }
     }
-    Ok(found)
+    Ok(answers)
 }
 
 /// Seeds what is resampled: that of `jurist agree`, so that the same answers give the same interval everywhere.
@@ -402,7 +403,7 @@ fn compute_task_agreement(
     hidden: &BTreeSet<ItemId>,
     judges: &JudgeAnswersByCriterion,
 ) -> TaskAgreement {
-    let mut told =
+    let mut agreement =
         TaskAgreement { criteria: Vec::new(), pairs: Vec::new(), people: Vec::new(), judge: Vec::new() };
     let all = group_ratings_by_question(answers, hidden);
     let mut scales: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
@@ -428,17 +429,17 @@ fn compute_task_agreement(
         let rated = Ratings::of_entries(entries.iter().map(PersonRating::to_entry));
         let scale = scales.get(&(*scheme, *criterion)).copied();
         let Ok(ratings) = rated.map(|ratings| with_levels(ratings, scale)) else { continue };
-        let found = summarise_agreement(&ratings, level, SEED);
+        let summary = summarise_agreement(&ratings, level, SEED);
         let undefined = |coefficient: &CoefficientResult| match coefficient {
             CoefficientResult::Undefined { undefined } => Some(undefined.clone()),
             CoefficientResult::Known(_) => None,
         };
-        let alpha = &found.krippendorff_alpha;
-        let without = found.without.iter();
+        let alpha = &summary.krippendorff_alpha;
+        let without = summary.without.iter();
         let without =
             without.map(|(name, alpha)| AlphaWithoutGrader { grader: name.clone(), alpha: alpha.value() });
-        let conclusion = conclude_agreement(alpha, found.n_items, &without.collect::<Vec<_>>());
-        told.criteria.push(CriterionAgreement {
+        let conclusion = conclude_agreement(alpha, summary.n_items, &without.collect::<Vec<_>>());
+        agreement.criteria.push(CriterionAgreement {
             scheme: (*scheme).to_owned(),
             criterion: (*criterion).to_owned(),
             label: label.clone(),
@@ -448,10 +449,10 @@ fn compute_task_agreement(
             undefined: undefined(alpha),
             strength: conclusion.strength.as_str(),
             conclusion: conclusion.text,
-            n_items: found.n_items,
-            n_pairs: found.pairs.len(),
+            n_items: summary.n_items,
+            n_pairs: summary.pairs.len(),
         });
-        told.pairs.extend(found.pairs.iter().map(|pair| AnnotatorPairAgreement {
+        agreement.pairs.extend(summary.pairs.iter().map(|pair| AnnotatorPairAgreement {
             a: pair.raters.0.clone(),
             b: pair.raters.1.clone(),
             criterion: (*criterion).to_owned(),
@@ -459,7 +460,7 @@ fn compute_task_agreement(
             n: pair.n,
             undefined: undefined(&pair.kappa),
         }));
-        told.people.extend(found.without.iter().map(|(name, alpha)| AlphaWithoutPerson {
+        agreement.people.extend(summary.without.iter().map(|(name, alpha)| AlphaWithoutPerson {
             name: name.clone(),
             criterion: (*criterion).to_owned(),
             leave_out: alpha.value(),
@@ -470,7 +471,7 @@ fn compute_task_agreement(
             judged.into_iter().flatten().map(|judged| judged.judge.as_str()).collect();
         for name in names {
             let theirs: Vec<_> = judged.into_iter().flatten().filter(|judged| judged.judge == name).collect();
-            told.judge.push(compare_judge_with_people(
+            agreement.judge.push(compare_judge_with_people(
                 criterion,
                 name,
                 entries,
@@ -480,7 +481,7 @@ fn compute_task_agreement(
             ));
         }
     }
-    told
+    agreement
 }
 
 /// The ends of a scale of numbers.
@@ -512,8 +513,9 @@ fn compare_judge_with_people(
 ) -> JudgeAgreement {
     // No annotator can have this name.
     let rater = format!("\0{judge}");
-    let said = judged.iter().map(|judged| (rater.as_str(), judged.candidate.as_str(), judged.value.clone()));
-    let entries = people.iter().map(PersonRating::to_entry).chain(said);
+    let answers_of_judge =
+        judged.iter().map(|judged| (rater.as_str(), judged.candidate.as_str(), judged.value.clone()));
+    let entries = people.iter().map(PersonRating::to_entry).chain(answers_of_judge);
     let aligned = Ratings::of_entries(entries).and_then(|ratings| {
         let ratings = with_levels(ratings, scale);
         let humans: Vec<usize> =
@@ -521,7 +523,7 @@ fn compare_judge_with_people(
         let judge = ratings.rater(&rater).unwrap_or(0);
         align(&ratings, judge, &humans, level, SEED)
     });
-    let mut told = JudgeAgreement {
+    let mut agreement = JudgeAgreement {
         criterion: criterion.to_owned(),
         judge: judge.to_owned(),
         kappa: None,
@@ -531,29 +533,30 @@ fn compare_judge_with_people(
         disagreements: Vec::new(),
     };
     match aligned {
-        Err(error) => told.undefined = Some(error.0),
-        Ok(found) => {
-            let with = &found.with_consensus;
+        Err(error) => agreement.undefined = Some(error.0),
+        Ok(alignment) => {
+            let with = &alignment.with_consensus;
             let kappa = if level == Level::Nominal { &with.kappa } else { &with.kappa_quadratic };
-            (told.kappa, told.interval) = (kappa.value(), kappa.interval());
+            (agreement.kappa, agreement.interval) = (kappa.value(), kappa.interval());
             if let CoefficientResult::Undefined { undefined } = kappa {
-                told.undefined = Some(undefined.clone());
+                agreement.undefined = Some(undefined.clone());
             }
-            let counts = found.confusion;
-            told.confusion = Some(ConfusionCounts { labels: counts.labels, counts: counts.counts });
-            let apart = found.disagreements.into_iter().take(50).map(|disagreement| JudgeHumanDisagreement {
-                item: items.get(disagreement.item.as_str()).map(ToString::to_string).unwrap_or_default(),
-                reason: judged
-                    .iter()
-                    .find(|said| said.candidate == disagreement.item)
-                    .map(|said| said.reason.clone()),
-                candidate: disagreement.item,
-                title: String::new(),
-                judge: disagreement.judge,
-                people: disagreement.humans,
-            });
-            told.disagreements = apart.collect();
+            let counts = alignment.confusion;
+            agreement.confusion = Some(ConfusionCounts { labels: counts.labels, counts: counts.counts });
+            let apart =
+                alignment.disagreements.into_iter().take(50).map(|disagreement| JudgeHumanDisagreement {
+                    item: items.get(disagreement.item.as_str()).map(ToString::to_string).unwrap_or_default(),
+                    reason: judged
+                        .iter()
+                        .find(|answer| answer.candidate == disagreement.item)
+                        .map(|answer| answer.reason.clone()),
+                    candidate: disagreement.item,
+                    title: String::new(),
+                    judge: disagreement.judge,
+                    people: disagreement.humans,
+                });
+            agreement.disagreements = apart.collect();
         }
     }
-    told
+    agreement
 }

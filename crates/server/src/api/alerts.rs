@@ -58,11 +58,11 @@ struct Alerts {
 async fn list_alerts(
     State(app): State<App>,
     caller: Principal,
-    Query(asked): Query<AlertListQuery>,
+    Query(query): Query<AlertListQuery>,
 ) -> Result<Json<Alerts>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let which = if asked.all { AlertSelection::All } else { AlertSelection::Open };
-    let (after, limit) = (super::parse_page_cursor(asked.after.as_deref())?, super::limit(asked.limit)?);
+    let which = if query.all { AlertSelection::All } else { AlertSelection::Open };
+    let (after, limit) = (super::parse_page_cursor(query.after.as_deref())?, super::limit(query.limit)?);
     let (items, next) = load_alerts(&app.store, caller.project, which, after.as_ref(), limit).await?;
     let checks = *app.alert_checks.borrow();
     let [last_check, next_check] = [checks.last, checks.next].map(|time| time.map(|time| time.to_string()));
@@ -108,18 +108,18 @@ async fn snooze_alert(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,
-    Json(asked): Json<AlertSnooze>,
+    Json(snooze): Json<AlertSnooze>,
 ) -> Result<Json<AlertShown>, ApiError> {
     caller.needs(AccessScope::Write)?;
     let id: AlertId = id.parse()?;
-    if LONGEST_SNOOZE < asked.hours {
+    if LONGEST_SNOOZE < snooze.hours {
         return Err(ApiError::bad(format!("`hours` must be at most {LONGEST_SNOOZE}, which is 90 days")));
     }
     let now = clock::current_time();
     app.store.alert(caller.project, id).await?;
-    if !notify::snooze_alert_for_hours(&app.store, caller.project, id, asked.hours, now).await? {
+    if !notify::snooze_alert_for_hours(&app.store, caller.project, id, snooze.hours, now).await? {
         return Err(ApiError::Conflict("the alert is resolved; there is nothing to snooze".to_owned()));
     }
-    record_audit_entry(&app, &caller, "alert.snooze", &id, json!({ "hours": asked.hours })).await?;
+    record_audit_entry(&app, &caller, "alert.snooze", &id, json!({ "hours": snooze.hours })).await?;
     Ok(Json(app.store.alert(caller.project, id).await?.into()))
 }

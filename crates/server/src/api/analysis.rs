@@ -233,11 +233,11 @@ async fn get_run_comparison(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,
-    Query(asked): Query<Vec<(String, String)>>,
+    Query(query): Query<Vec<(String, String)>>,
 ) -> Result<Json<RunsCompared>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let after: RunId = id.parse()?;
-    let before = asked.iter().filter(|(key, _)| key == "before").map(|(_, run)| run.parse());
+    let before = query.iter().filter(|(key, _)| key == "before").map(|(_, run)| run.parse());
     let before: Vec<RunId> = before.collect::<Result<_, _>>().map_err(ApiError::bad)?;
     if before.is_empty() || MOST_RUNS <= before.len() {
         return Err(ApiError::Bad(format!("`before` names from 1 to {} runs", MOST_RUNS - 1)));
@@ -280,12 +280,12 @@ async fn get_run_matrix(
 ) -> Result<Json<RunMatrix>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
-    let found = compute_json_response(move || {
+    let table = compute_json_response(move || {
         build_factor_table(&run, axes.rows.as_deref(), axes.columns.as_deref())
     })
     .await?
     .0;
-    Ok(Json(found.into()))
+    Ok(Json(table.into()))
 }
 
 /// Cases whose trials disagree, the most undecided first
@@ -440,11 +440,11 @@ impl From<FactorCell> for MatrixCell {
 
 impl RunTrials {
     fn of(run: &Run) -> Self {
-        let Some(found) = summarise_trials(run) else {
+        let Some(trials) = summarise_trials(run) else {
             return Self { n_cases: 0, k: 0, any: None, all: None, cases: Vec::new() };
         };
         let mut scores: BTreeMap<String, Vec<Option<f64>>> =
-            found.flaky.iter().map(|flaky| (flaky.case.clone(), Vec::new())).collect();
+            trials.flaky.iter().map(|flaky| (flaky.case.clone(), Vec::new())).collect();
         for result in run.results.iter() {
             if let Some(all) = scores.get_mut(result.base()) {
                 all.push(result.verdict.score);
@@ -464,7 +464,7 @@ impl RunTrials {
                 scores: scores.get(&flaky.case).cloned().unwrap_or_default(),
             }
         };
-        let cases = found.flaky.iter().map(case).collect();
-        Self { n_cases: found.n_cases, k: found.k, any: Some(found.any), all: Some(found.all), cases }
+        let cases = trials.flaky.iter().map(case).collect();
+        Self { n_cases: trials.n_cases, k: trials.k, any: Some(trials.any), all: Some(trials.all), cases }
     }
 }

@@ -188,8 +188,8 @@ async fn assign_next_item(
     let (task, now): (TaskId, Time) = (task.parse()?, clock::current_time());
     let task = app.store.task(caller.project, task).await?;
     let settings = parse_task_settings(&task);
-    let given = assignment_policy(&settings, account, now);
-    let why = match app.store.assign_next(caller.project, task.id, account, &given, now).await? {
+    let policy = assignment_policy(&settings, account, now);
+    let why = match app.store.assign_next(caller.project, task.id, account, &policy, now).await? {
         NextAssignment::Given(it) => {
             let work = load_assignment_context(&app.store, caller.project, it.0).await?;
             let page = load_assignment_page(&app.store, work).await?;

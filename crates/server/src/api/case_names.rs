@@ -41,8 +41,8 @@ pub fn list_name_parts(names: &BTreeSet<&str>, runs: [&Run; 2]) -> BTreeMap<Stri
     for result in runs.into_iter().flat_map(|run| run.results.iter()) {
         for (name, trial) in [(result.case.as_str(), result.trial), (result.base(), None)] {
             if names.contains(name) && !parts.contains_key(name) {
-                let found = CaseNameView::with_trial(&result, trial);
-                parts.extend(found.map(|found| (name.to_owned(), found)));
+                let view = CaseNameView::with_trial(&result, trial);
+                parts.extend(view.map(|view| (name.to_owned(), view)));
             }
         }
     }

@@ -348,14 +348,14 @@ async fn find_filtered_traces(
     caller: &Principal,
     new: &NewDatasetVersion,
 ) -> Result<Vec<TraceId>, ApiError> {
-    let Some(given) = &new.trace_filter else { return Ok(Vec::new()) };
-    if let Some(key) = given.keys().find(|key| !TRACE_FILTER_KEYS.contains(&key.as_str())) {
+    let Some(filter_json) = &new.trace_filter else { return Ok(Vec::new()) };
+    if let Some(key) = filter_json.keys().find(|key| !TRACE_FILTER_KEYS.contains(&key.as_str())) {
         return Err(ApiError::Bad(format!(
             "`trace_filter` has no `{key}`; there are {}",
             TRACE_FILTER_KEYS.join(", ")
         )));
     }
-    let which: TraceListQuery = serde_json::from_value(json!(given)).map_err(ApiError::bad)?;
+    let which: TraceListQuery = serde_json::from_value(json!(filter_json)).map_err(ApiError::bad)?;
     let filter = which.filter()?;
     let limit = which.limit.unwrap_or(DEFAULT_FILTERED_TRACES);
     if !(1..=MOST_ADDED_TRACES).contains(&limit) {
@@ -388,11 +388,12 @@ async fn list_dataset_cases(
     Query(which): Query<DatasetCaseQuery>,
 ) -> Result<Json<DatasetCasePage>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_dataset_version(&app.store, caller.project, &name, which.version).await?;
+    let dataset_version = find_dataset_version(&app.store, caller.project, &name, which.version).await?;
     let search = super::parse_search(which.search.as_deref())?;
     let (after, limit) = (super::parse_page_cursor(which.after.as_deref())?, super::limit(which.limit)?);
     let page =
-        datasets::load_case_page(&app.store, &found, which.split, search, after.as_ref(), limit).await?;
+        datasets::load_case_page(&app.store, &dataset_version, which.split, search, after.as_ref(), limit)
+            .await?;
     Ok(Json(page))
 }
 
@@ -414,8 +415,8 @@ async fn get_dataset_case(
     Query(which): Query<DatasetVersionQuery>,
 ) -> Result<Json<DatasetCaseInFull>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_dataset_version(&app.store, caller.project, &name, which.version).await?;
-    Ok(Json(datasets::load_dataset_case(&app.store, &found, &key).await?))
+    let dataset_version = find_dataset_version(&app.store, caller.project, &name, which.version).await?;
+    Ok(Json(datasets::load_dataset_case(&app.store, &dataset_version, &key).await?))
 }
 
 /// Differences between two versions
@@ -458,12 +459,12 @@ async fn export_dataset(
 ) -> Result<Response, ApiError> {
     caller.needs(AccessScope::Read)?;
     let (split, project) = (wanted.split, caller.project);
-    let found = find_dataset_version(&app.store, project, &name, wanted.version).await?;
+    let dataset_version = find_dataset_version(&app.store, project, &name, wanted.version).await?;
     let format = wanted.format.unwrap_or(DatasetExportFormat::Jsonl);
-    let file = datasets::export_file_name(&found.reference(split), format);
+    let file = datasets::export_file_name(&dataset_version.reference(split), format);
     let body = match format {
         DatasetExportFormat::Jsonl => {
-            let first = DatasetExportPager { app, found, split, after: None };
+            let first = DatasetExportPager { app, dataset_version, split, after: None };
             let pages = stream::try_unfold(Some(first), |place| async move {
                 let Some(place) = place else { return Ok(None) };
                 place.next().await.map(Some)
@@ -471,10 +472,10 @@ async fn export_dataset(
             Body::from_stream(pages)
         }
         DatasetExportFormat::Parquet => {
-            Body::from(datasets::write_dataset_table(&app.store, &found, split).await?)
+            Body::from(datasets::write_dataset_table(&app.store, &dataset_version, split).await?)
         }
         DatasetExportFormat::Suite => {
-            Body::from(datasets::write_dataset_suite(&app.store, project, &found, split).await?)
+            Body::from(datasets::write_dataset_suite(&app.store, project, &dataset_version, split).await?)
         }
     };
     let disposition = format!("attachment; filename=\"{file}\"");
@@ -487,15 +488,19 @@ async fn export_dataset(
 /// How far an export has come.
 struct DatasetExportPager {
     app: App,
-    found: FoundVersion,
+    dataset_version: FoundVersion,
     split: Option<DatasetSplit>,
     after: Option<Cursor>,
 }
 
 impl DatasetExportPager {
     async fn next(mut self) -> Result<(Bytes, Option<Self>), StoreError> {
-        let page =
-            datasets::format_export_page(&self.app.store, &self.found, self.split, self.after.as_ref());
+        let page = datasets::format_export_page(
+            &self.app.store,
+            &self.dataset_version,
+            self.split,
+            self.after.as_ref(),
+        );
         let (text, next) = page.await?;
         self.after = next;
         let rest = self.after.is_some().then_some(self);

@@ -179,7 +179,7 @@ pub(super) fn group_ratings_by_question<'a>(
     answers: &'a [AnnotationWithSchemes],
     hidden: &BTreeSet<ItemId>,
 ) -> RatingsByQuestion<'a> {
-    let mut found: RatingsByQuestion<'a> = BTreeMap::new();
+    let mut questions: RatingsByQuestion<'a> = BTreeMap::new();
     for answer in answers {
         let annotation = &answer.annotation;
         if annotation.role != ItemRole::Item || hidden.contains(&annotation.item) {
@@ -187,7 +187,7 @@ pub(super) fn group_ratings_by_question<'a>(
         }
         for it in collect_question_ratings(&answer.schemes, &answer.draft) {
             let key = (annotation.item, it.scheme.to_owned(), it.criterion.clone());
-            let asking = found.entry(key).or_insert_with(|| QuestionRatings {
+            let asking = questions.entry(key).or_insert_with(|| QuestionRatings {
                 item: annotation.item,
                 candidate: &annotation.candidate,
                 label: it.label.clone(),
@@ -203,7 +203,7 @@ pub(super) fn group_ratings_by_question<'a>(
             });
         }
     }
-    found
+    questions
 }
 
 /// A task as its owner may look at it.
@@ -270,9 +270,9 @@ async fn list_disputes(
     let end = after.saturating_add(limit);
     let next = (end < items.len()).then_some(end);
     let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
-    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
-    let shown = items.iter().filter_map(|dispute| dispute.item.parse().ok()).collect();
-    let titles = titles(&app.store, project, &asked, &shown).await?;
+    let definition = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
+    let ids = items.iter().filter_map(|dispute| dispute.item.parse().ok()).collect();
+    let titles = titles(&app.store, project, &definition, &ids).await?;
     for it in &mut items {
         it.title = item_title(&titles, &it.item, &it.candidate);
     }
@@ -280,8 +280,8 @@ async fn list_disputes(
 }
 
 pub(super) fn item_title(titles: &BTreeMap<ItemId, String>, item: &str, candidate: &str) -> String {
-    let found = item.parse().ok().and_then(|item: ItemId| titles.get(&item));
-    found.map_or(candidate, String::as_str).to_owned()
+    let title = item.parse().ok().and_then(|item: ItemId| titles.get(&item));
+    title.map_or(candidate, String::as_str).to_owned()
 }
 
 type DecisionsByQuestion = BTreeMap<(ItemId, String, String), DisputeDecision>;
@@ -331,8 +331,8 @@ async fn list_item_answers(
             "answer this item first; then you can see the other answers".to_owned(),
         ));
     }
-    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
-    let (shown, schemes) = asked.about(&app.store, project, &item, None).await?;
+    let definition = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
+    let (item_view, schemes) = definition.about(&app.store, project, &item, None).await?;
     let names = load_annotator_names(&app.store, project).await?;
     let mut newest = BTreeMap::new();
     for it in app.store.annotations_of(project, item.id).await? {
@@ -350,7 +350,7 @@ async fn list_item_answers(
     let decided =
         collect_newest_decisions(&app, project, app.store.adjudications_of(project, item.id).await?).await?;
     Ok(Json(ItemAnswers {
-        item: shown,
+        item: item_view,
         candidate: item.candidate.clone(),
         task: task.id.to_string(),
         schemes,
@@ -390,8 +390,8 @@ async fn decide_dispute(
     {
         return Err(ApiError::bad("`cause` is one of guideline, mistake, ambiguous, other"));
     }
-    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
-    let (_, schemes) = asked.about(&app.store, project, &item, None).await?;
+    let definition = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
+    let (_, schemes) = definition.about(&app.store, project, &item, None).await?;
     let decided = parse_decided_rating(&schemes, &scheme, &criterion, &new.rating);
     let DecidedRating { rating, labels } = decided.map_err(|error| match error {
         BadDecision::NotAsked { .. } => ApiError::Unknown(error.to_string()),
@@ -411,7 +411,7 @@ async fn decide_dispute(
         body,
         author: caller.responsible_person(),
     };
-    let label = match (&rating, asked.rubrics.get(&scheme)) {
+    let label = match (&rating, definition.rubrics.get(&scheme)) {
         (Rating::Scored { value }, Some(graded)) => Some(NewLabel {
             candidate: item.candidate.clone(),
             rubric_version: graded.id.clone(),
@@ -423,7 +423,7 @@ async fn decide_dispute(
         }),
         _ => None,
     };
-    let kept = app.store.adjudicate(project, &adjudication, label.as_ref(), now).await?;
+    let stored = app.store.adjudicate(project, &adjudication, label.as_ref(), now).await?;
     record_audit_entry(
         &app,
         &caller,
@@ -432,6 +432,6 @@ async fn decide_dispute(
         json!({ "scheme": scheme, "criterion": criterion }),
     )
     .await?;
-    let decided = collect_newest_decisions(&app, project, vec![kept]).await?;
+    let decided = collect_newest_decisions(&app, project, vec![stored]).await?;
     decided.into_values().next().map(Json).ok_or(ApiError::Broken)
 }

@@ -57,15 +57,15 @@ async fn stream_run_events(
     let last =
         headers.get("last-event-id").and_then(|header| header.to_str().ok()).filter(|text| !text.is_empty());
     let bad = |_| ApiError::bad("Last-Event-ID is the place of a result, such as 12");
-    let heard: Option<usize> = last.map(str::parse).transpose().map_err(bad)?;
+    let sent_place: Option<usize> = last.map(str::parse).transpose().map_err(bad)?;
     let follower = Follower {
         app,
         headers,
         uri,
         project: caller.project,
         run,
-        heard,
-        told: None,
+        sent_place,
+        sent_progress: None,
         waiting: VecDeque::new(),
         is_over: false,
     };
@@ -83,8 +83,8 @@ struct Follower {
     project: ProjectId,
     run: RunId,
     /// Position of the last result that was sent.
-    heard: Option<usize>,
-    told: Option<RunProgress>,
+    sent_place: Option<usize>,
+    sent_progress: Option<RunProgress>,
     waiting: VecDeque<Event>,
     is_over: bool,
 }
@@ -120,26 +120,26 @@ impl Follower {
     async fn poll_run(&mut self) -> Result<(), StoreError> {
         // Read before the results: after the end of the run all results are stored.
         let progress = self.app.store.run_progress(self.project, self.run).await?;
-        let results = self.app.store.results(self.project, self.run, self.heard, PAGE).await?;
+        let results = self.app.store.results(self.project, self.run, self.sent_place, PAGE).await?;
         let n_found = results.len();
         for (place, result) in results {
-            let is_next = self.heard.map_or(0, |n| n + 1) == place;
+            let is_next = self.sent_place.map_or(0, |n| n + 1) == place;
             // Results are sent in plan order, so that `Last-Event-ID` says which ones the client has.
             if !is_next && progress.ended.is_none() {
                 break;
             }
-            self.heard = Some(place);
+            self.sent_place = Some(place);
             self.waiting.push_back(build_graded_event(place, &result));
         }
-        if self.told != Some(progress) {
-            self.told = Some(progress);
+        if self.sent_progress != Some(progress) {
+            self.sent_progress = Some(progress);
             let RunProgress { n_units, n_results, .. } = progress;
             let counts = json!({ "n_units": n_units, "n_results": n_results });
             self.waiting.push_back(Event::default().event("progress").data(counts.to_string()));
         }
         if let Some(ended) = progress.ended.filter(|_| n_found < PAGE) {
-            let told = json!({ "ended": ended.to_string() });
-            self.waiting.push_back(Event::default().event("ended").data(told.to_string()));
+            let data = json!({ "ended": ended.to_string() });
+            self.waiting.push_back(Event::default().event("ended").data(data.to_string()));
             self.is_over = true;
         }
         Ok(())
@@ -147,9 +147,9 @@ impl Follower {
 }
 
 fn build_graded_event(place: usize, result: &CaseResult) -> Event {
-    let told = json!({
+    let data = json!({
         "place": place, "case": result.case, "trial": result.trial, "parts": result.parts,
         "status": result.verdict.status, "score": result.verdict.score,
     });
-    Event::default().event("graded").id(place.to_string()).data(told.to_string())
+    Event::default().event("graded").id(place.to_string()).data(data.to_string())
 }

@@ -109,13 +109,13 @@ async fn list_run_exchanges(
     Ok(Json(all.into_iter().map(build_exchange_view).collect::<Result<_, _>>()?))
 }
 
-fn build_exchange_view(kept: StoredExchange) -> Result<ExchangeView, ApiError> {
+fn build_exchange_view(stored: StoredExchange) -> Result<ExchangeView, ApiError> {
     let damaged = |error: serde_json::Error| StoreError::Damaged {
         what: "exchange",
-        id: kept.part.clone(),
+        id: stored.part.clone(),
         why: error.to_string(),
     };
-    let JudgeExchange { criterion, request, reply } = serde_json::from_value(kept.body).map_err(damaged)?;
+    let JudgeExchange { criterion, request, reply } = serde_json::from_value(stored.body).map_err(damaged)?;
     let system = ExchangeMessage { role: "system", content: request.system };
     let mut messages: Vec<_> =
         Some(system).filter(|exchange_message| !exchange_message.content.is_empty()).into_iter().collect();
@@ -135,7 +135,7 @@ fn build_exchange_view(kept: StoredExchange) -> Result<ExchangeView, ApiError> {
         monitor: None,
         rubric_version: None,
         criterion: Some(criterion).filter(|text| !text.is_empty()),
-        time: kept.time.to_string(),
+        time: stored.time.to_string(),
         messages,
         reply,
         error,

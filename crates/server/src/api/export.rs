@@ -140,15 +140,15 @@ impl ExportPager {
             ProjectExportKind::Grades => {
                 let filter = all.grades().unwrap_or_default();
                 let page = store.grades(project, &filter, after, PAGE).await?;
-                let told = page.items.iter().map(|grade_head| grade_head.candidate.as_str());
-                let withheld = find_withheld_candidates(&self.app, &self.caller, told).await?;
+                let candidates = page.items.iter().map(|grade_head| grade_head.candidate.as_str());
+                let withheld = find_withheld_candidates(&self.app, &self.caller, candidates).await?;
                 build_export_rows(page, GradeLine::from, |grade_line| grade_line.is_visible(&withheld))
             }
             ProjectExportKind::Verdicts => {
                 let filter = all.verdicts().unwrap_or_default();
                 let page = store.verdicts(project, &filter, after, PAGE).await?;
-                let told = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
-                let withheld = find_withheld_candidates(&self.app, &self.caller, told).await?;
+                let candidates = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
+                let withheld = find_withheld_candidates(&self.app, &self.caller, candidates).await?;
                 build_export_rows(page, VerdictLine::from, |verdict_line| verdict_line.is_visible(&withheld))
             }
             ProjectExportKind::Traces => {
@@ -186,12 +186,12 @@ fn csv(rows: &[Json], with_head: bool) -> String {
         text += &(fields(first).keys().map(|key| csv_cell(key)).collect::<Vec<_>>().join(",") + "\n");
     }
     for row in rows {
-        let told = |value: &Json| match value {
+        let cell = |value: &Json| match value {
             Json::Null => String::new(),
             Json::String(text) => csv_cell(text),
             other => csv_cell(&other.to_string()),
         };
-        text += &(fields(row).values().map(told).collect::<Vec<_>>().join(",") + "\n");
+        text += &(fields(row).values().map(cell).collect::<Vec<_>>().join(",") + "\n");
     }
     text
 }

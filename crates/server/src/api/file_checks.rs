@@ -26,7 +26,7 @@ use crate::job::format_load_errors;
 use crate::monitor::{self, MonitorFileCheck};
 
 /// More than anybody reads are counted.
-const TOLD: usize = 500;
+const MAX_REMARKS: usize = 500;
 
 /// Longest file with one rubric or monitor. A pattern of ten letters takes milliseconds to compile.
 const MAX_SOURCE_BYTES: usize = 1 << 20;
@@ -168,7 +168,7 @@ async fn check_posted_rubric(
     let (mut rubric, mut obstacles) = (None, Vec::new());
     if let Some(suite) = loaded.suite.take() {
         match find_single_rubric(&suite) {
-            Ok(found) => rubric = Some(found),
+            Ok(single) => rubric = Some(single),
             Err(why) => obstacles.push((Code::MissingKey, why)),
         }
     }
@@ -264,11 +264,11 @@ impl FileCheckResult {
         let sources = loaded.sources;
         let mut n_left_out = loaded.diagnostics.n_left_out();
         let all = loaded.diagnostics.into_sorted();
-        n_left_out += all.len().saturating_sub(TOLD);
-        let told = all.iter().take(TOLD).map(|diagnostic| {
+        n_left_out += all.len().saturating_sub(MAX_REMARKS);
+        let remarks = all.iter().take(MAX_REMARKS).map(|diagnostic| {
             serde_json::from_value(diagnostic.to_json(&sources)).expect("a remark has what a diagnostic has")
         });
-        let problems = obstacles.into_iter().map(Remark::about_whole_file).chain(told).collect();
+        let problems = obstacles.into_iter().map(Remark::about_whole_file).chain(remarks).collect();
         Self { problems, n_left_out, canonical, hash: None }
     }
 }

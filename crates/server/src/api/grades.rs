@@ -398,8 +398,8 @@ async fn list_grades(
         (page.items.into_iter().map(GradeLine::from).collect(), page.next)
     };
     let n_found = items.len();
-    let told = items.iter().map(|grade_line| grade_line.candidate.as_str());
-    let withheld = find_withheld_candidates(&app, &caller, told).await?;
+    let candidates = items.iter().map(|grade_line| grade_line.candidate.as_str());
+    let withheld = find_withheld_candidates(&app, &caller, candidates).await?;
     items.retain(|grade_line| grade_line.is_visible(&withheld));
     let n_withheld = n_found - items.len();
     Ok(Json(GradeLines { items, n_withheld, next: next.map(|cursor| cursor.to_string()) }))
@@ -420,8 +420,8 @@ async fn list_verdicts(
     let limit = super::limit(which.limit)?;
     let page = app.store.verdicts(caller.project, &which.verdicts()?, after.as_ref(), limit).await?;
     let n_found = page.items.len();
-    let told = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
-    let withheld = find_withheld_candidates(&app, &caller, told).await?;
+    let candidates = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
+    let withheld = find_withheld_candidates(&app, &caller, candidates).await?;
     let items = page
         .items
         .into_iter()
@@ -506,9 +506,9 @@ impl From<Grade> for GradeDetails {
     fn from(it: Grade) -> Self {
         let (mut value, mut error, mut why) = (None, None, None);
         match it.outcome {
-            Outcome::Scored { value: given, .. } => value = Some(given),
+            Outcome::Scored { value: scored, .. } => value = Some(scored),
             Outcome::NotApplicable => {}
-            Outcome::Abstained { why: told } => why = Some(told),
+            Outcome::Abstained { why: reason } => why = Some(reason),
             Outcome::Failed { failure, detail } => error = Some(GradeError { failure, detail }),
             Outcome::Deferred { why: reason } => {
                 why = serde_json::to_value(reason).ok().and_then(|value| value.as_str().map(str::to_owned));

@@ -145,14 +145,14 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
     }
     for monitor in app.store.monitors(caller.project).await?.iter().filter(|monitor| monitor.newest.is_some())
     {
-        let told = build_monitor_view(monitor)?;
-        let own = told.judges.iter().map(|judge| full(judge));
+        let view = build_monitor_view(monitor)?;
+        let own = view.judges.iter().map(|judge| full(judge));
         let usual = default
             .iter()
-            .filter(|_| told.judges.is_empty())
+            .filter(|_| view.judges.is_empty())
             .map(|model_endpoint| model_endpoint.name.clone());
         for name in own.chain(usual) {
-            all.entry(name).or_default().monitors.push(told.name.clone());
+            all.entry(name).or_default().monitors.push(view.name.clone());
         }
     }
     let until = clock::current_time();
@@ -189,22 +189,22 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
 async fn ping_judge(
     State(app): State<App>,
     caller: Principal,
-    Json(asked): Json<JudgePing>,
+    Json(ping): Json<JudgePing>,
 ) -> Result<Json<JudgePingResult>, ApiError> {
     caller.needs(AccessScope::Manage)?;
-    ensure_judge_allowed(&app, &asked.judge)?;
-    let line = resolve_judge_endpoint(&resolver(&app)?, Some(&asked.judge)).map_err(WorkRefusal::from)?;
+    ensure_judge_allowed(&app, &ping.judge)?;
+    let line = resolve_judge_endpoint(&resolver(&app)?, Some(&ping.judge)).map_err(WorkRefusal::from)?;
     record_audit_entry(&app, &caller, "judge.ping", &line.name, json!({})).await?;
-    let shared_budget = ProjectBudget::new(&app.workshop, caller.project, "ping", String::new());
+    let shared_budget = ProjectBudget::new(&app.worker_context, caller.project, "ping", String::new());
     let calls = ModelClient::default().with_shared_budget(Arc::new(shared_budget));
     let began = Instant::now();
     let called = calls.call(&line, &build_ping_request(&line.name), &mut Tries::once()).await;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Json(match called {
         Ok(called) => {
-            let said: serde_json::Value = serde_json::from_str(&called.reply.text).unwrap_or_default();
+            let answer: serde_json::Value = serde_json::from_str(&called.reply.text).unwrap_or_default();
             let cost = called.spend.cost.map(amount_in_dollars);
-            let is_structured = Some(said["verdict"].is_boolean());
+            let is_structured = Some(answer["verdict"].is_boolean());
             JudgePingResult { ok: true, ms, error: None, cost, is_structured }
         }
         Err(it) => {

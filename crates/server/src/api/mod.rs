@@ -248,8 +248,8 @@ fn limit(wanted: Option<usize>) -> Result<usize, ApiError> {
 }
 
 /// A search text without the spaces around it; none if it is empty.
-fn parse_search(given: Option<&str>) -> Result<Option<&str>, ApiError> {
-    let search = given.map(str::trim).filter(|text| !text.is_empty());
+fn parse_search(search_text: Option<&str>) -> Result<Option<&str>, ApiError> {
+    let search = search_text.map(str::trim).filter(|text| !text.is_empty());
     if search.is_some_and(|search| 200 < search.chars().count()) {
         return Err(ApiError::bad("`search` is a text of up to 200 characters"));
     }
@@ -257,8 +257,8 @@ fn parse_search(given: Option<&str>) -> Result<Option<&str>, ApiError> {
 }
 
 /// A name for something new, on one line.
-fn validate_name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
-    let name = given.trim();
+fn validate_name<'a>(of: &str, text: &'a str) -> Result<&'a str, ApiError> {
+    let name = text.trim();
     if name.is_empty() || 100 < name.chars().count() || name.chars().any(char::is_control) {
         return Err(ApiError::Bad(format!("{of} has a name of up to 100 letters, on one line")));
     }

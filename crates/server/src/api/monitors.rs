@@ -235,18 +235,23 @@ async fn set_monitor_paused(
     Json(change): Json<MonitorChange>,
 ) -> Result<Json<MonitorView>, ApiError> {
     caller.needs(AccessScope::Write)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let action = if change.paused {
         let why = change.reason.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        monitor::pause_monitor(&app.store, caller.project, found.id, why.unwrap_or("paused by a user"))
-            .await?;
+        monitor::pause_monitor(
+            &app.store,
+            caller.project,
+            stored_monitor.id,
+            why.unwrap_or("paused by a user"),
+        )
+        .await?;
         "monitor.pause"
     } else {
-        monitor::resume_monitor(&app.store, caller.project, &found, clock::current_time()).await?;
+        monitor::resume_monitor(&app.store, caller.project, &stored_monitor, clock::current_time()).await?;
         "monitor.resume"
     };
-    record_audit_entry(&app, &caller, action, &found.id, json!({ "reason": change.reason })).await?;
-    Ok(Json(monitor::build_monitor_view(&app.store.monitor(caller.project, found.id).await?)?))
+    record_audit_entry(&app, &caller, action, &stored_monitor.id, json!({ "reason": change.reason })).await?;
+    Ok(Json(monitor::build_monitor_view(&app.store.monitor(caller.project, stored_monitor.id).await?)?))
 }
 
 /// Remove a monitor; its results stay stored
@@ -261,10 +266,10 @@ async fn delete_monitor(
     Path(name): Path<String>,
 ) -> Result<Json<MonitorView>, ApiError> {
     caller.needs(AccessScope::Write)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
-    monitor::remove_monitor(&app.store, caller.project, &found, clock::current_time()).await?;
-    record_audit_entry(&app, &caller, "monitor.remove", &found.id, json!({})).await?;
-    Ok(Json(monitor::build_monitor_view(&found)?))
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
+    monitor::remove_monitor(&app.store, caller.project, &stored_monitor, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "monitor.remove", &stored_monitor.id, json!({})).await?;
+    Ok(Json(monitor::build_monitor_view(&stored_monitor)?))
 }
 
 /// Versions of a monitor, the newest first
@@ -279,8 +284,8 @@ async fn list_monitor_versions(
     Path(name): Path<String>,
 ) -> Result<Json<Vec<VersionView>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
-    let all = app.store.monitor_versions(caller.project, found.id).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
+    let all = app.store.monitor_versions(caller.project, stored_monitor.id).await?;
     Ok(Json(all.iter().map(VersionView::from).collect()))
 }
 
@@ -298,7 +303,7 @@ async fn list_monitor_decisions(
     Query(which): Query<DecisionListQuery>,
 ) -> Result<Json<DecisionPage>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let filter = DecisionFilter {
         state: which.state.map(|state| state.parse::<DecisionState>()).transpose().map_err(ApiError::Bad)?,
         stratum: which
@@ -312,21 +317,22 @@ async fn list_monitor_decisions(
         until: which.until,
     };
     let (after, limit) = (super::parse_page_cursor(which.after.as_deref())?, super::limit(which.limit)?);
-    let page = app.store.decisions(caller.project, found.id, &filter, after.as_ref(), limit).await?;
+    let page = app.store.decisions(caller.project, stored_monitor.id, &filter, after.as_ref(), limit).await?;
     let traces: Vec<String> =
         page.items.iter().map(|monitor_decision| monitor_decision.trace.to_string()).collect();
-    let standing = app.store.decision_summaries(caller.project, &traces).await?;
-    let own = standing.into_iter().filter(|decision_summary| decision_summary.monitor == found.name);
+    let all_summaries = app.store.decision_summaries(caller.project, &traces).await?;
+    let own =
+        all_summaries.into_iter().filter(|decision_summary| decision_summary.monitor == stored_monitor.name);
     let mut summaries: BTreeMap<String, DecisionSummary> =
         own.map(|decision_summary| (decision_summary.trace.clone(), decision_summary)).collect();
     let mut verdicts = monitor::load_newest_verdicts(&app.store, caller.project, &traces).await?;
     let withheld = find_withheld_candidates(&app, &caller, traces.iter().map(String::as_str)).await?;
-    let versions = app.store.monitor_versions(caller.project, found.id).await?;
+    let versions = app.store.monitor_versions(caller.project, stored_monitor.id).await?;
     let view = |monitor_decision: &MonitorDecision| {
         let version = versions.iter().find(|version| version.id == monitor_decision.version);
         let mut view = DecisionView::new(monitor_decision, version);
-        view.monitor_name = Some(found.name.clone());
-        view.set_verdict(verdicts.remove(&(view.trace.clone(), found.name.clone())));
+        view.monitor_name = Some(stored_monitor.name.clone());
+        view.set_verdict(verdicts.remove(&(view.trace.clone(), stored_monitor.name.clone())));
         if let Some(summary) = summaries.remove(&view.trace) {
             view.reason = summary.reason;
             view.title = summary.title;
@@ -362,10 +368,11 @@ async fn get_monitor_estimates(
     Query(labels): Query<LabelCorrectionQuery>,
 ) -> Result<Json<Estimates>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let (look, is_corrected) = (window.into_time_window()?, labels.corrected.unwrap_or(true));
     Ok(Json(
-        monitor::estimate_monitor_traffic(&app.store, caller.project, &found, &look, is_corrected).await?,
+        monitor::estimate_monitor_traffic(&app.store, caller.project, &stored_monitor, &look, is_corrected)
+            .await?,
     ))
 }
 
@@ -383,13 +390,19 @@ async fn get_monitor_trend(
     Query(window): Query<TrafficWindowQuery>,
 ) -> Result<Json<Vec<MonitorTrend>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let criterion = window.criterion.clone();
     let look = window.into_time_window()?;
     let criterion = criterion.as_deref();
-    let trend =
-        monitor::compute_monitor_trends(&app.store, &app.sequences, caller.project, &found, &look, criterion)
-            .await?;
+    let trend = monitor::compute_monitor_trends(
+        &app.store,
+        &app.sequences,
+        caller.project,
+        &stored_monitor,
+        &look,
+        criterion,
+    )
+    .await?;
     Ok(Json(trend))
 }
 
@@ -407,11 +420,11 @@ async fn get_monitor_radar(
     State(app): State<App>,
     caller: Principal,
     Path(name): Path<String>,
-    Query(asked): Query<Vec<(String, String)>>,
+    Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Json<ChartView>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let all = |key: &'static str| {
-        asked.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
+        pairs.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
     };
     let time = |key| all(key).next().map(Time::parse).transpose().map_err(ApiError::bad);
     let window =
@@ -420,11 +433,11 @@ async fn get_monitor_radar(
     if monitor::MOST_AGENTS < agents.len() {
         return Err(ApiError::Bad(format!("`agent` is given up to {} times", monitor::MOST_AGENTS)));
     }
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let chart = monitor::build_monitor_radar(
         &app.store,
         caller.project,
-        &found,
+        &stored_monitor,
         &window.into_time_window()?,
         &agents,
     )
@@ -449,10 +462,11 @@ async fn get_sampling_projection(
     if !(0.0 < dial.sample_rate && dial.sample_rate <= 1.0) {
         return Err(ApiError::bad("`sample_rate` is a share above 0 and up to 1"));
     }
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let (store, rate) = (&app.store, dial.sample_rate);
     Ok(Json(
-        monitor::compute_dial_projection(store, caller.project, &found, rate, clock::current_time()).await?,
+        monitor::compute_dial_projection(store, caller.project, &stored_monitor, rate, clock::current_time())
+            .await?,
     ))
 }
 
@@ -468,8 +482,8 @@ async fn list_monitor_rescores(
     Path(name): Path<String>,
 ) -> Result<Json<Vec<RescoreView>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
-    Ok(Json(monitor::list_rescores(&app.store, caller.project, &found).await?))
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::list_rescores(&app.store, caller.project, &stored_monitor).await?))
 }
 
 /// Re-score traces of earlier versions, or repeat failed calls; without confirmation only the projected cost is
@@ -484,25 +498,27 @@ async fn request_monitor_rescore(
     State(app): State<App>,
     caller: Principal,
     Path(name): Path<String>,
-    Json(asked): Json<NewRescore>,
+    Json(request): Json<NewRescore>,
 ) -> Result<Json<RescorePlan>, ApiError> {
     caller.needs(AccessScope::Write)?;
-    if asked.overlap == Some(0) {
+    if request.overlap == Some(0) {
         return Err(ApiError::bad("`overlap` is a number of traces from 1 on"));
     }
-    if asked.errors && asked.over_budget {
+    if request.errors && request.over_budget {
         return Err(ApiError::bad("`errors` and `over_budget` are two requests; send one after the other"));
     }
-    if (asked.errors || asked.over_budget) && asked.overlap.is_some() {
+    if (request.errors || request.over_budget) && request.overlap.is_some() {
         return Err(ApiError::bad("`errors` and `over_budget` ask about all of them; leave `overlap` out"));
     }
-    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let (store, project, work, now) = (&app.store, caller.project, &app.settings.work, clock::current_time());
-    if !asked.confirmed {
-        return Ok(Json(monitor::plan_rescore(store, project, &found, &asked, work, now).await?));
+    if !request.confirmed {
+        return Ok(Json(monitor::plan_rescore(store, project, &stored_monitor, &request, work, now).await?));
     }
-    let begun = monitor::start_rescore(store, project, &found, &asked, work, caller.account(), now).await?;
-    record_audit_entry(&app, &caller, "monitor.rescore", &found.id, json!(begun)).await?;
+    let begun =
+        monitor::start_rescore(store, project, &stored_monitor, &request, work, caller.account(), now)
+            .await?;
+    record_audit_entry(&app, &caller, "monitor.rescore", &stored_monitor.id, json!(begun)).await?;
     Ok(Json(begun))
 }
 
@@ -519,8 +535,8 @@ async fn list_monitor_comparisons(
     Path(name): Path<String>,
 ) -> Result<Json<Vec<ComparisonView>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = find_monitor(&app.store, caller.project, &name).await?;
-    Ok(Json(monitor::list_comparisons(&app.store, caller.project, &found).await?))
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::list_comparisons(&app.store, caller.project, &stored_monitor).await?))
 }
 
 /// Compare two agents, or two versions, on common tasks; without confirmation only the projected cost is
@@ -535,18 +551,23 @@ async fn request_monitor_comparison(
     State(app): State<App>,
     caller: Principal,
     Path(name): Path<String>,
-    Json(asked): Json<NewComparison>,
+    Json(request): Json<NewComparison>,
 ) -> Result<Json<ComparisonPlan>, ApiError> {
     caller.needs(AccessScope::Write)?;
-    if asked.n == Some(0) {
+    if request.n == Some(0) {
         return Err(ApiError::bad("`n` is a number of pairs from 1 on"));
     }
-    let found = find_monitor(&app.store, caller.project, &name).await?;
-    let plan =
-        monitor::plan_or_start_comparison(&app.store, caller.project, &found, &asked, clock::current_time())
-            .await?;
+    let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
+    let plan = monitor::plan_or_start_comparison(
+        &app.store,
+        caller.project,
+        &stored_monitor,
+        &request,
+        clock::current_time(),
+    )
+    .await?;
     if plan.id.is_some() {
-        record_audit_entry(&app, &caller, "monitor.compare", &found.id, json!(plan)).await?;
+        record_audit_entry(&app, &caller, "monitor.compare", &stored_monitor.id, json!(plan)).await?;
     }
     Ok(Json(plan))
 }

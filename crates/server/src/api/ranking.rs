@@ -165,8 +165,8 @@ async fn load_annotator_preferences(
     let task = from.task.as_deref();
     let task = task.ok_or_else(|| ApiError::bad("`task` names the task in which people compare"))?;
     let task = app.store.task(caller.project, task.parse::<TaskId>().map_err(ApiError::bad)?).await?;
-    let asked = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
-    let compares = asked.schemes.into_iter().find_map(|scheme| match scheme.kind {
+    let definition = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
+    let compares = definition.schemes.into_iter().find_map(|scheme| match scheme.kind {
         SchemeKind::Pairwise { labels, tie_label } => Some((scheme.name, labels, tie_label)),
         _ => None,
     });

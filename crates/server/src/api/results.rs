@@ -116,11 +116,11 @@ async fn get_task_results(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,
-    Query(asked): Query<ResultsBy>,
+    Query(query): Query<ResultsBy>,
 ) -> Result<Json<ShownResults>, ApiError> {
     let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
     let seen = answers.into_iter().filter(|answer| !hidden.contains(&answer.annotation.item)).collect();
-    let results = results_of(&app.store, caller.project, &task.name, seen, asked.by.as_deref()).await?;
+    let results = results_of(&app.store, caller.project, &task.name, seen, query.by.as_deref()).await?;
     Ok(Json(ShownResults::from((results, task.name.as_str()))))
 }
 

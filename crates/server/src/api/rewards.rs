@@ -112,29 +112,29 @@ struct Reward {
 async fn grade_rewards(
     State(app): State<App>,
     caller: Principal,
-    Json(asked): Json<RewardRequest>,
+    Json(request): Json<RewardRequest>,
 ) -> Result<Json<RewardScores>, ApiError> {
     caller.needs(AccessScope::Write)?;
-    let n = asked.completions.len();
+    let n = request.completions.len();
     if !(1..=MAX_COMPLETIONS).contains(&n) {
         return Err(ApiError::Bad(format!("`completions` are from 1 to {MAX_COMPLETIONS}")));
     }
-    let n_references = asked.completions.iter().filter(|completion| completion.reference.is_some()).count();
+    let n_references = request.completions.iter().filter(|completion| completion.reference.is_some()).count();
     if n_references != 0 && n_references != n {
         let text = format!(
             "{n_references} of {n} completions have a `reference`; give one to all of them, or to none"
         );
         return Err(ApiError::Bad(text));
     }
-    let mut one = load_single_rubric(&asked.rubric, asked.dialect.clone())?;
-    if let Some(model) = &asked.judge {
+    let mut one = load_single_rubric(&request.rubric, request.dialect.clone())?;
+    if let Some(model) = &request.judge {
         one.judge = Judge { model: Some(model.clone()), calls: one.judge.calls, ..Judge::default() };
     }
-    let run = NewRun { max_cost: asked.max_cost, ..build_reward_run(&one, &asked.completions) };
-    let prepared = app.workshop.prepare(run).await?;
+    let run = NewRun { max_cost: request.max_cost, ..build_reward_run(&one, &request.completions) };
+    let prepared = app.worker_context.prepare(run).await?;
     let id = RunId::new(clock::current_time(), random());
-    let budget = ProjectBudget::new(&app.workshop, caller.project, PURPOSE, id.to_string())
-        .with_limit(prepared.asked.cap().map(Limit::InAll));
+    let budget = ProjectBudget::new(&app.worker_context, caller.project, PURPOSE, id.to_string())
+        .with_limit(prepared.submission.cap().map(Limit::InAll));
     let context = prepared.call_context(Arc::new(budget), StoredOutputs::default());
     let time = app.settings.connections.request_time.mul_f64(SHARE_OF_TIME);
     let until = StopCondition { deadline: Some(Instant::now() + time), ..StopCondition::default() };

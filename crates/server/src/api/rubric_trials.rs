@@ -97,19 +97,19 @@ async fn try_rubric(
     State(app): State<App>,
     caller: Principal,
     headers: HeaderMap,
-    Json(asked): Json<NewTrial>,
+    Json(request): Json<NewTrial>,
 ) -> Result<Json<Trial>, ApiError> {
-    caller.needs(if asked.spend { AccessScope::Write } else { AccessScope::Read })?;
-    if !(1..=MOST).contains(&asked.traces.len()) {
+    caller.needs(if request.spend { AccessScope::Write } else { AccessScope::Read })?;
+    if !(1..=MOST).contains(&request.traces.len()) {
         return Err(ApiError::Bad(format!("`traces` are from 1 to {MOST} ids of traces")));
     }
-    let mut one = load_single_rubric(&asked.source, asked.dialect.clone())?;
-    if let Some(model) = &asked.judge {
+    let mut one = load_single_rubric(&request.source, request.dialect.clone())?;
+    if let Some(model) = &request.judge {
         one.judge = Judge { model: Some(model.clone()), calls: one.judge.calls, ..Judge::default() };
     }
     let mut traces: BTreeMap<String, Trace> = BTreeMap::new();
     let (mut n_bytes, most) = (0, app.settings.max_body);
-    for id in &asked.traces {
+    for id in &request.traces {
         let id: TraceId = id.parse().map_err(ApiError::bad)?;
         let trace = app.store.trace_content(caller.project, &id).await?;
         let gone = || ApiError::Unknown(format!("there is no stored trace `{id}`"));
@@ -122,13 +122,13 @@ async fn try_rubric(
         }
         traces.insert(id.to_string(), trace);
     }
-    let run = NewRun { max_cost: asked.max_cost, ..build_trial_run(&one, &traces) };
-    let prepared = app.workshop.prepare(run.clone()).await?;
+    let run = NewRun { max_cost: request.max_cost, ..build_trial_run(&one, &traces) };
+    let prepared = app.worker_context.prepare(run.clone()).await?;
     let trial = Trial::new(&prepared, &traces);
-    if !asked.spend {
+    if !request.spend {
         return Ok(Json(trial));
     }
-    let begun = once(&app, caller.project, &headers, &asked, start_run(app.clone(), caller, run)).await?;
+    let begun = once(&app, caller.project, &headers, &request, start_run(app.clone(), caller, run)).await?;
     Ok(Json(Trial { id: Some(begun.id), ..trial }))
 }
 

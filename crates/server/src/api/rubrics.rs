@@ -316,12 +316,12 @@ async fn diff_rubric_versions(
 ))]
 async fn list_presets(caller: Principal) -> Result<Json<Vec<PresetShown>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let shown = |preset: &Preset| PresetShown {
+    let view = |preset: &Preset| PresetShown {
         name: preset.name.to_owned(),
         description: preset.description().to_owned(),
         source: preset.text.to_owned(),
     };
-    Ok(Json(presets::ALL.iter().map(shown).collect()))
+    Ok(Json(presets::ALL.iter().map(view).collect()))
 }
 
 /// The one rubric of a text.

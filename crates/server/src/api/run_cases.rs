@@ -98,7 +98,7 @@ async fn rerun_cases(
     caller: Principal,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(asked): Json<RerunRequest>,
+    Json(request): Json<RerunRequest>,
 ) -> Result<Json<SubmittedRunView>, ApiError> {
     caller.needs(AccessScope::Write)?;
     let id: RunId = id.parse()?;
@@ -107,12 +107,12 @@ async fn rerun_cases(
             "{id} was graded elsewhere, and this server does not have its files; use `jurist eval --only`"
         )));
     }
-    if asked.cases.is_empty() || MAX_RERUN < asked.cases.len() {
+    if request.cases.is_empty() || MAX_RERUN < request.cases.len() {
         return Err(ApiError::Bad(format!("`cases` has from 1 to {MAX_RERUN} names")));
     }
     let figures = app.store.result_figures(caller.project, id).await?;
     let known: HashSet<&str> = figures.iter().map(|figure| figure.case.as_str()).collect();
-    if let Some(unknown) = asked.cases.iter().find(|name| !known.contains(name.as_str())) {
+    if let Some(unknown) = request.cases.iter().find(|name| !known.contains(name.as_str())) {
         return Err(ApiError::Senseless(format!("{id} has no case `{unknown}`")));
     }
     let submission = app.store.submission(caller.project, id).await?;
@@ -121,7 +121,7 @@ async fn rerun_cases(
         ApiError::Broken
     })?;
     // The cases were selected before, so the selection of the first run is not needed.
-    let new = NewRun { names: Some(asked.cases), filter: None, tags: Vec::new(), shard: None, ..before };
+    let new = NewRun { names: Some(request.cases), filter: None, tags: Vec::new(), shard: None, ..before };
     let (project, begun) = (caller.project, start_run(app.clone(), caller, new.clone()));
     Ok(Json(once(&app, project, &headers, &new, begun).await?))
 }

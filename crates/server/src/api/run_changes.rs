@@ -153,35 +153,35 @@ async fn list_run_changes(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,
-    Query(asked): Query<RunChangeQuery>,
+    Query(query): Query<RunChangeQuery>,
 ) -> Result<Json<RunChangePage>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let after: RunId = id.parse()?;
-    let before: RunId = asked.baseline.parse().map_err(ApiError::bad)?;
-    let limit = super::limit(asked.limit)?;
-    let filter = read_change_filter_name(asked.filter.as_deref())?;
+    let before: RunId = query.baseline.parse().map_err(ApiError::bad)?;
+    let limit = super::limit(query.limit)?;
+    let filter = read_change_filter_name(query.filter.as_deref())?;
     let runs = ComparedRuns {
         after: app.store.run_head(caller.project, after).await?,
         before: app.store.run_head(caller.project, before).await?,
     };
     let index = find_changes_of_runs(&app, &caller, &runs).await?;
-    let find = asked.find.unwrap_or_default().to_lowercase();
+    let find = query.find.unwrap_or_default().to_lowercase();
     let is_found = |change: &&ChangePlace| find.is_empty() || change.case.to_lowercase().contains(&find);
     let accepted: Vec<&ChangePlace> = index.changes.select(filter).filter(is_found).collect();
-    let first = asked.after.unwrap_or(0);
+    let first = query.after.unwrap_or(0);
     // The two runs with nothing but the cases of this page.
     let mut before = app.store.run(caller.project, runs.before.id).await?;
     let mut after = app.store.run(caller.project, runs.after.id).await?;
-    let (mut shown, mut old, mut new) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut listed, mut old, mut new) = (Vec::new(), Vec::new(), Vec::new());
     for change in accepted.iter().skip(first).take(limit) {
         let (place_before, place_after) =
             (index.places_before[change.before], index.places_after[change.after]);
         old.push(load_result_at(&app, &caller, runs.before.id, place_before).await?);
         new.push(load_result_at(&app, &caller, runs.after.id, place_after).await?);
-        shown.push(ChangePlace { before: shown.len(), after: shown.len(), ..(*change).clone() });
+        listed.push(ChangePlace { before: listed.len(), after: listed.len(), ..(*change).clone() });
     }
     (before.results, after.results) = (old.into_iter().collect(), new.into_iter().collect());
-    let end = first.saturating_add(shown.len());
+    let end = first.saturating_add(listed.len());
     let (n_found, counts) = (accepted.len(), index.changes.counts.into());
     compute_json_response(move || {
         let view = |change: &ChangePlace| {
@@ -189,7 +189,7 @@ async fn list_run_changes(
             CaseChangeView::new(change.load(&before, &after), parts)
         };
         RunChangePage {
-            items: shown.iter().map(view).collect(),
+            items: listed.iter().map(view).collect(),
             counts,
             n_found,
             next: (end < n_found).then_some(end),
@@ -239,10 +239,10 @@ async fn load_result_at(
     run: RunId,
     place: usize,
 ) -> Result<CaseResult, ApiError> {
-    let found = app.store.results(caller.project, run, place.checked_sub(1), 1).await?;
-    let found = found.into_iter().find(|(at, _)| *at == place).map(|(_, result)| result);
+    let results = app.store.results(caller.project, run, place.checked_sub(1), 1).await?;
+    let result = results.into_iter().find(|(at, _)| *at == place).map(|(_, result)| result);
     // A run that was deleted in the meantime.
-    found.ok_or_else(|| ApiError::Unknown(format!("{run} has no result {place}")))
+    result.ok_or_else(|| ApiError::Unknown(format!("{run} has no result {place}")))
 }
 
 fn read_change_filter_name(name: Option<&str>) -> Result<ChangeFilter, ApiError> {

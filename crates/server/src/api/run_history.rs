@@ -95,18 +95,18 @@ struct HistoryChangeView {
 async fn get_run_history(
     State(app): State<App>,
     caller: Principal,
-    Query(asked): Query<RunHistoryQuery>,
+    Query(query): Query<RunHistoryQuery>,
 ) -> Result<Json<RunHistory>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let limit = super::limit(asked.limit)?;
+    let limit = super::limit(query.limit)?;
     let suites = app.store.run_suites(caller.project, MAX_NAMES).await?;
-    let Some(suite) = asked.suite.or_else(|| suites.first().cloned()) else {
+    let Some(suite) = query.suite.or_else(|| suites.first().cloned()) else {
         return Ok(Json(RunHistory { suite: None, suites, branches: Vec::new(), points: Vec::new() }));
     };
     let branches = app.store.run_branches(caller.project, &suite, MAX_NAMES).await?;
     let filter = RunFilter {
         suite: Some(suite.clone()),
-        branch: asked.branch,
+        branch: query.branch,
         is_ended: true,
         ..RunFilter::default()
     };

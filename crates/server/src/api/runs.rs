@@ -290,12 +290,12 @@ pub(super) async fn start_run(
     redacted.extend(redact_variables(&app.settings.redactor, &mut new.variables));
     provide_run_datasets(&app.store, caller.project, &mut new).await?;
     let submission = serde_json::to_vec(&new).expect("a request is plain data");
-    let prepared = Arc::new(app.workshop.prepare(new).await?);
+    let prepared = Arc::new(app.worker_context.prepare(new).await?);
     let now = clock::current_time();
     let (project, id) = (caller.project, RunId::new(now, random()));
     let (run, n_units) = (prepared.run(id, now), prepared.jobs.len());
     let jobs = build_run_jobs(&prepared, project, id, now);
-    app.workshop.keep(id, Arc::clone(&prepared));
+    app.worker_context.keep(id, Arc::clone(&prepared));
     app.store.submit_run(project, &run, n_units, &submission, &jobs, now).await?;
     record_audit_entry(&app, &caller, "run.submit", &id, Value::Null).await?;
     Ok(SubmittedRunView { id: id.to_string(), n_units, redacted })
@@ -381,8 +381,9 @@ async fn get_run_report(
     let known = || {
         ApiError::bad(format!("`format` is one of {}", ReportFormat::ALL.map(|(name, _)| name).join(", ")))
     };
-    let found = ReportFormat::ALL.iter().find(|(listed, _)| *listed == name).map(|(_, format)| *format);
-    let format = found.ok_or_else(known)?;
+    let listed_format =
+        ReportFormat::ALL.iter().find(|(listed, _)| *listed == name).map(|(_, format)| *format);
+    let format = listed_format.ok_or_else(known)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
     let text = tokio::task::spawn_blocking(move || render_report(format, &run)).await;
     let text = text.map_err(|_| ApiError::Broken)?;

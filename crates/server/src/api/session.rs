@@ -144,7 +144,7 @@ async fn get_session(State(app): State<App>, headers: HeaderMap) -> Result<Json<
         .find(|project_member| project_member.project == project.id)
     {
         _ if account.is_admin => Some(ProjectRole::Owner),
-        found => found.map(|project_member| project_member.role),
+        member => member.map(|project_member| project_member.role),
     };
     let open = |stored_project: StoredProject| {
         role(&stored_project).map(|role| OpenProject::new(stored_project, role_scopes(role)))
@@ -161,9 +161,9 @@ async fn sign_in(
     State(app): State<App>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-    Json(given): Json<SignIn>,
+    Json(credentials): Json<SignIn>,
 ) -> Result<Response, ApiError> {
-    let (now, email) = (clock::current_time(), given.email.trim().to_lowercase());
+    let (now, email) = (clock::current_time(), credentials.email.trim().to_lowercase());
     let key = sign_in_key(&email, origin(&app, from, &headers));
     // Counted as wrong until the password is verified, so that concurrent guesses are counted too.
     if let Some(seconds) = app.lock_out.begin(&key, now) {
@@ -172,7 +172,7 @@ async fn sign_in(
     let account =
         app.store.account_by_email(&email).await?.filter(|stored_account| stored_account.disabled.is_none());
     let hash = account.as_ref().and_then(|account| account.password.clone());
-    let is_right = verify_password(given.password, hash).await;
+    let is_right = verify_password(credentials.password, hash).await;
     let Some(account) = account.filter(|_| is_right) else {
         return Err(ApiError::SignIn("no account has this e-mail address and password".to_owned()));
     };
@@ -187,12 +187,12 @@ fn origin(app: &App, from: SocketAddr, headers: &HeaderMap) -> IpAddr {
         return peer;
     }
     // Only the last entry is written by the proxy; a client can forge the others.
-    let told = headers
+    let forwarded = headers
         .get_all("x-forwarded-for")
         .iter()
         .next_back()
         .and_then(|header_value| header_value.to_str().ok());
-    told.and_then(|told| told.rsplit(',').next()?.trim().parse().ok()).unwrap_or(peer)
+    forwarded.and_then(|forwarded| forwarded.rsplit(',').next()?.trim().parse().ok()).unwrap_or(peer)
 }
 
 /// Sign out
@@ -220,7 +220,7 @@ async fn sign_out(
 async fn change_password(
     State(app): State<App>,
     headers: HeaderMap,
-    Json(given): Json<NewPassword>,
+    Json(passwords): Json<NewPassword>,
 ) -> Result<Response, ApiError> {
     let (now, account) = (clock::current_time(), session_account(&app, &headers).await?);
     // Attempts are limited here too, for the case of a browser that was left signed in.
@@ -228,11 +228,11 @@ async fn change_password(
     if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
-    if !verify_password(given.old, account.password.clone()).await {
+    if !verify_password(passwords.old, account.password.clone()).await {
         return Err(ApiError::SignIn("the current password is wrong".to_owned()));
     }
     app.lock_out.clear_attempts(&key);
-    app.store.set_password(account.id, Some(&hash_password(given.new).await?)).await?;
+    app.store.set_password(account.id, Some(&hash_password(passwords.new).await?)).await?;
     record_account_action(&app, account.id, "account.password", now).await?;
     start_session(&app, account, &headers, now).await
 }
@@ -245,17 +245,17 @@ async fn change_password(
 async fn join_by_invitation(
     State(app): State<App>,
     headers: HeaderMap,
-    Json(given): Json<Join>,
+    Json(join): Json<Join>,
 ) -> Result<Response, ApiError> {
     let now = clock::current_time();
-    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(invalid_invitation_error)?;
+    let invitation = find_invitation(&app, &join.invitation).await?.ok_or_else(invalid_invitation_error)?;
     let (email, name) =
-        (given.email.trim().to_lowercase(), super::validate_name("an account", &given.name)?.to_owned());
+        (join.email.trim().to_lowercase(), super::validate_name("an account", &join.name)?.to_owned());
     let is_address = email.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
     if !is_address || 320 < email.len() || email.chars().any(|letter| letter.is_control() || letter == ' ') {
         return Err(ApiError::bad("an e-mail address looks like ada@example.org"));
     }
-    let password = Some(hash_password(given.password).await?);
+    let password = Some(hash_password(join.password).await?);
     let new = NewAccount { email, name, password, is_admin: invitation.is_admin };
     let joined = app.store.join(&invitation.token, &new, invitation.role, now).await?;
     let account = joined.ok_or_else(invalid_invitation_error)?;
@@ -271,10 +271,11 @@ async fn join_by_invitation(
 async fn join_project(
     State(app): State<App>,
     headers: HeaderMap,
-    Json(given): Json<JoinProject>,
+    Json(request): Json<JoinProject>,
 ) -> Result<Json<OpenProject>, ApiError> {
     let (account, now) = (session_account(&app, &headers).await?, clock::current_time());
-    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(invalid_invitation_error)?;
+    let invitation =
+        find_invitation(&app, &request.invitation).await?.ok_or_else(invalid_invitation_error)?;
     let ValidInvitation { token, role, is_admin } = invitation;
     let project = token.project;
     if !is_admin && app.store.role(project, account.id).await?.is_some() {

@@ -75,9 +75,9 @@ async fn set_cap(
     let currency = new.currency.as_deref().unwrap_or("GBP").parse()?;
     let cap = app.settings.work.settings.rates.cap(new.amount, currency, new.rate)?;
     set_cap_of(&app.store, caller.project, Some(cap), clock::current_time()).await?;
-    let shown = CapShown::from(&cap);
-    record_audit_entry(&app, &caller, "cap.set", &caller.project, json!(shown)).await?;
-    Ok(Json(shown))
+    let view = CapShown::from(&cap);
+    record_audit_entry(&app, &caller, "cap.set", &caller.project, json!(view)).await?;
+    Ok(Json(view))
 }
 
 /// Remove the cap

@@ -112,11 +112,11 @@ async fn create_join_link(
 async fn join_task(
     State(app): State<App>,
     headers: HeaderMap,
-    Json(given): Json<JoinTask>,
+    Json(request): Json<JoinTask>,
 ) -> Result<Response, ApiError> {
     let now = clock::current_time();
-    let (project, task) = find_joinable_task(&app, &given).await?;
-    let (kind, id, name) = match (&given.crowd, &given.name) {
+    let (project, task) = find_joinable_task(&app, &request).await?;
+    let (kind, id, name) = match (&request.crowd, &request.name) {
         (Some(crowd), _) => {
             let id = super::validate_name("the participant id", &crowd.id)?;
             (super::validate_name("a platform", &crowd.key)?, id, id)
@@ -149,18 +149,18 @@ async fn join_task(
 }
 
 /// The task that a person may join.
-async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
+async fn find_joinable_task(app: &App, request: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
     let closed = || ApiError::SignIn("the link is invalid, expired or revoked".to_owned());
-    if let Some(token) = &given.token {
+    if let Some(token) = &request.token {
         let TaskLinkTarget { project, task } = find_task_link(app, token).await?.ok_or_else(closed)?;
         return Ok((project, app.store.task(project, task).await?));
     }
-    let id = given.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?;
+    let id = request.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?;
     let id: TaskId = id.parse().map_err(ApiError::bad)?;
     let is_open = app.settings.access == Access::Open;
     for project in app.store.projects().await? {
         match app.store.task(project.id, id).await {
-            Ok(task) if is_open || (given.crowd.is_some() && parse_task_settings(&task).crowd) => {
+            Ok(task) if is_open || (request.crowd.is_some() && parse_task_settings(&task).crowd) => {
                 return Ok((project.id, task));
             }
             Ok(_) | Err(jurist_store::StoreError::Unknown { .. }) => {}

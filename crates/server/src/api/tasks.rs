@@ -204,7 +204,7 @@ async fn load_task_line(
     caller: &Principal,
     task: &Task,
 ) -> Result<(TaskLine, TaskDefinition), ApiError> {
-    let asked = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
+    let definition = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
     let progress = app.store.progress(caller.project, task.id).await?;
     let settings = parse_task_settings(task);
     let mine = match caller.person {
@@ -217,7 +217,7 @@ async fn load_task_line(
     let line = TaskLine {
         id: task.id.to_string(),
         name: task.name.clone(),
-        description: asked.description.clone(),
+        description: definition.description.clone(),
         state: task.state.as_str().to_owned(),
         created: task.created.to_string(),
         progress: TaskProgress {
@@ -232,7 +232,7 @@ async fn load_task_line(
             manage: caller.needs(AccessScope::Write).is_ok(),
         },
     };
-    Ok((line, asked))
+    Ok((line, definition))
 }
 
 /// A new task
@@ -303,9 +303,9 @@ fn load_task_annotation(
         ))
     })?;
     let missing = annotation.data_files.iter().find(|data_file| {
-        let beside = std::path::Path::new(config).with_file_name(data_file.trim_start_matches("./"));
+        let beside_config = std::path::Path::new(config).with_file_name(data_file.trim_start_matches("./"));
         !bundle.files.contains_key(data_file.as_str())
-            && !bundle.files.contains_key(&*beside.to_string_lossy())
+            && !bundle.files.contains_key(&*beside_config.to_string_lossy())
     });
     match missing {
         Some(file) => Err(ApiError::Senseless(format!("`{file}` is named in `data_files` and was not sent"))),
@@ -383,14 +383,14 @@ async fn get_task(
 ) -> Result<Json<TaskInFull>, ApiError> {
     caller.needs(AccessScope::Annotate).or_else(|_| caller.needs(AccessScope::Read))?;
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let (line, asked) = load_task_line(&app, &caller, &task).await?;
+    let (line, definition) = load_task_line(&app, &caller, &task).await?;
     let mut settings = parse_task_settings(&task);
     if caller.needs(AccessScope::Write).is_err() {
         // Annotators must not see the answer keys, and not who is excluded.
         (settings.training, settings.gold, settings.attention) = (Vec::new(), Vec::new(), Vec::new());
         (settings.completion_code, settings.excluded) = (None, Vec::new());
     }
-    Ok(Json(TaskInFull { line, schemes: asked.schemes, settings, version: task.version }))
+    Ok(Json(TaskInFull { line, schemes: definition.schemes, settings, version: task.version }))
 }
 
 /// Open, close or change a task
@@ -458,8 +458,8 @@ async fn add_items(
     }
     let added: Added = match (&more.rows, &more.traces) {
         (Some(rows), None) => {
-            let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
-            add_rows(&app.store, project, &task, &asked.shape, rows, now).await?
+            let definition = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
+            add_rows(&app.store, project, &task, &definition.shape, rows, now).await?
         }
         (None, Some(which)) => {
             let subjects = load_chosen_traces(&app, project, Some(which)).await?;

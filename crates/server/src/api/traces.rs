@@ -483,9 +483,9 @@ async fn get_trace(
     Path(id): Path<String>,
 ) -> Result<Json<TraceSummary>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let found = app.store.trace(caller.project, &TraceId::new(id)?).await?;
-    let withheld = find_withheld_candidates(&app, &caller, [found.id.as_str()]).await?;
-    Ok(Json(TraceSummary { is_withheld: !withheld.is_empty(), ..found.into() }))
+    let head = app.store.trace(caller.project, &TraceId::new(id)?).await?;
+    let withheld = find_withheld_candidates(&app, &caller, [head.id.as_str()]).await?;
+    Ok(Json(TraceSummary { is_withheld: !withheld.is_empty(), ..head.into() }))
 }
 
 /// The assembled trace
@@ -512,9 +512,9 @@ async fn get_trace_content(
     if head.state.as_str() != "erased" && is_etag_match(&headers, &tag) {
         return Ok(not_modified(value));
     }
-    let found = app.store.trace_content_at(caller.project, &id, revision).await?;
+    let content = app.store.trace_content_at(caller.project, &id, revision).await?;
     let missing = || ApiError::Unknown(format!("trace `{id}` has no content of revision {revision}"));
-    let trace = found.ok_or_else(missing)?;
+    let trace = content.ok_or_else(missing)?;
     let fresh = HeaderValue::from_static("private, no-cache");
     Ok(([(header::ETAG, value), (header::CACHE_CONTROL, fresh)], Json(trace)).into_response())
 }

@@ -145,14 +145,14 @@ pub async fn write_dataset_version(
 }
 
 /// Ids of traces in a request.
-pub fn parse_trace_ids(given: &[String]) -> Result<Vec<TraceId>, DatasetError> {
-    if MOST_ADDED_TRACES < given.len() {
+pub fn parse_trace_ids(texts: &[String]) -> Result<Vec<TraceId>, DatasetError> {
+    if MOST_ADDED_TRACES < texts.len() {
         return Err(DatasetError::TooLarge(format!(
             "`traces` has {} ids, and {MOST_ADDED_TRACES} is the most; add them in several steps",
-            given.len()
+            texts.len()
         )));
     }
-    let ids = given.iter().map(|id| TraceId::new(id.as_str())).collect::<Result<_, _>>();
+    let ids = texts.iter().map(|id| TraceId::new(id.as_str())).collect::<Result<_, _>>();
     ids.map_err(|error| DatasetError::Bad(error.to_string()))
 }
 
@@ -237,12 +237,12 @@ impl CaseCollection<'_> {
     ) -> Result<(), DatasetError> {
         for some in ids.chunks(CONTENT_PAGE) {
             let mut rubrics = load_failed_rubrics(store, project, some, withheld).await?;
-            let mut found = load_traces_by_id(store, project, some).await?;
+            let mut traces = load_traces_by_id(store, project, some).await?;
             for id in some {
                 if !self.traces.insert(id.clone()) {
                     continue;
                 }
-                let trace = found.remove(id);
+                let trace = traces.remove(id);
                 let is_known = trace.is_some();
                 let record = trace.and_then(|trace| build_trace_record(trace, self.redactor));
                 match record {
@@ -278,8 +278,8 @@ impl CaseCollection<'_> {
                 labels.entry(grade.candidate).or_default().insert(grade.criterion, value);
             }
         }
-        let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
-        let mut graded = asked.rubrics.values();
+        let definition = TaskDefinition::of(store, project, task.id, task.version).await?;
+        let mut graded = definition.rubrics.values();
         // Of several rubrics, none is the rubric of a case.
         let rubric = graded.next().filter(|_| graded.next().is_none()).map(|graded| graded.id.clone());
         let mut after = None;
@@ -361,8 +361,8 @@ async fn load_traces_by_id(
     project: ProjectId,
     ids: &[TraceId],
 ) -> Result<BTreeMap<TraceId, TraceWithContent>, StoreError> {
-    let found = store.traces_with_content(project, ids).await?;
-    Ok(found.into_iter().map(|trace| (trace.head.id.clone(), trace)).collect())
+    let traces = store.traces_with_content(project, ids).await?;
+    Ok(traces.into_iter().map(|trace| (trace.head.id.clone(), trace)).collect())
 }
 
 /// A stored trace as a record; `None` if it has no content. Patterns of secrets may be newer than the trace.

@@ -64,12 +64,13 @@ pub fn export_file_name(reference: &DatasetReference, format: DatasetExportForma
 /// A page of records as JSON lines, and where the next one begins. Erased cases are left out.
 pub async fn format_export_page(
     store: &Store,
-    found: &FoundVersion,
+    dataset_version: &FoundVersion,
     split: Option<DatasetSplit>,
     after: Option<&Cursor>,
 ) -> Result<(String, Option<Cursor>), StoreError> {
-    let filter = DatasetCaseFilter { version: found.version.number, split, ..DatasetCaseFilter::default() };
-    let page = store.dataset_cases(found.dataset.id, &filter, true, after, PAGE).await?;
+    let filter =
+        DatasetCaseFilter { version: dataset_version.version.number, split, ..DatasetCaseFilter::default() };
+    let page = store.dataset_cases(dataset_version.dataset.id, &filter, true, after, PAGE).await?;
     let records = page.items.iter().filter_map(|case| case.record.as_ref());
     Ok((records.map(|record| format!("{record}\n")).collect(), page.next))
 }
@@ -89,15 +90,16 @@ pub async fn read_dataset_rows(
     project: ProjectId,
     reference: &DatasetReference,
 ) -> Result<DatasetRows, DatasetError> {
-    let found = find_dataset_version(store, project, &reference.name, reference.version).await?;
+    let dataset_version = find_dataset_version(store, project, &reference.name, reference.version).await?;
     let (mut text, mut after) = (String::new(), None);
     loop {
-        let (lines, next) = format_export_page(store, &found, reference.split, after.as_ref()).await?;
+        let (lines, next) =
+            format_export_page(store, &dataset_version, reference.split, after.as_ref()).await?;
         text += &lines;
         check_export_size(text.len())?;
         after = next;
         if after.is_none() {
-            return Ok(DatasetRows { reference: found.reference(reference.split), text });
+            return Ok(DatasetRows { reference: dataset_version.reference(reference.split), text });
         }
     }
 }
@@ -115,13 +117,15 @@ fn check_export_size(n_bytes: usize) -> Result<(), DatasetError> {
 /// All cases that have a record.
 async fn load_readable_cases(
     store: &Store,
-    found: &FoundVersion,
+    dataset_version: &FoundVersion,
     split: Option<DatasetSplit>,
 ) -> Result<Vec<StoredDatasetCase>, DatasetError> {
-    let filter = DatasetCaseFilter { version: found.version.number, split, ..DatasetCaseFilter::default() };
+    let filter =
+        DatasetCaseFilter { version: dataset_version.version.number, split, ..DatasetCaseFilter::default() };
     let (mut cases, mut n_bytes, mut after) = (Vec::new(), 0, None);
     loop {
-        let page = store.dataset_cases(found.dataset.id, &filter, true, after.as_ref(), PAGE).await?;
+        let page =
+            store.dataset_cases(dataset_version.dataset.id, &filter, true, after.as_ref(), PAGE).await?;
         for case in page.items {
             if let Some(record) = &case.record {
                 n_bytes += record.to_string().len();
@@ -139,10 +143,10 @@ async fn load_readable_cases(
 /// A version as a Parquet table.
 pub async fn write_dataset_table(
     store: &Store,
-    found: &FoundVersion,
+    dataset_version: &FoundVersion,
     split: Option<DatasetSplit>,
 ) -> Result<Vec<u8>, DatasetError> {
-    let cases = load_readable_cases(store, found, split).await?;
+    let cases = load_readable_cases(store, dataset_version, split).await?;
     let mut records: Vec<Map<String, Json>> = cases.into_iter().filter_map(take_table_record).collect();
     let names: BTreeSet<&String> = records.iter().flat_map(Map::keys).collect();
     let mut columns: Vec<String> = names.into_iter().cloned().collect();
@@ -184,11 +188,11 @@ fn write_dataset_columns(_: &[String], _: &[Vec<Json>]) -> Result<Vec<u8>, Datas
 pub async fn write_dataset_suite(
     store: &Store,
     project: ProjectId,
-    found: &FoundVersion,
+    dataset_version: &FoundVersion,
     split: Option<DatasetSplit>,
 ) -> Result<String, DatasetError> {
-    let cases = load_readable_cases(store, found, split).await?;
-    let reference = found.reference(split);
+    let cases = load_readable_cases(store, dataset_version, split).await?;
+    let reference = dataset_version.reference(split);
     if cases.is_empty() {
         return Err(DatasetError::Senseless(format!("`{reference}` has no cases")));
     }

@@ -132,18 +132,18 @@ pub fn clean_dataset_text(
 /// A page of cases.
 pub async fn load_case_page(
     store: &Store,
-    found: &FoundVersion,
+    dataset_version: &FoundVersion,
     split: Option<DatasetSplit>,
     search: Option<&str>,
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<DatasetCasePage, StoreError> {
-    let number = found.version.number;
+    let number = dataset_version.version.number;
     let filter = DatasetCaseFilter { version: number, split, key: None, search };
-    let page = store.dataset_cases(found.dataset.id, &filter, false, after, limit).await?;
+    let page = store.dataset_cases(dataset_version.dataset.id, &filter, false, after, limit).await?;
     Ok(DatasetCasePage {
         version: number,
-        n_cases: found.version.n_cases,
+        n_cases: dataset_version.version.n_cases,
         items: page.items.into_iter().map(DatasetCaseView::from).collect(),
         next: page.next.map(|cursor| cursor.to_string()),
     })
@@ -152,14 +152,18 @@ pub async fn load_case_page(
 /// A case with its record.
 pub async fn load_dataset_case(
     store: &Store,
-    found: &FoundVersion,
+    dataset_version: &FoundVersion,
     key: &str,
 ) -> Result<DatasetCaseInFull, DatasetError> {
-    let filter =
-        DatasetCaseFilter { version: found.version.number, key: Some(key), ..DatasetCaseFilter::default() };
-    let page = store.dataset_cases(found.dataset.id, &filter, true, None, 1).await?;
-    let unknown =
-        || DatasetError::Unknown(format!("there is no case `{key}` in `{}`", found.reference(None)));
+    let filter = DatasetCaseFilter {
+        version: dataset_version.version.number,
+        key: Some(key),
+        ..DatasetCaseFilter::default()
+    };
+    let page = store.dataset_cases(dataset_version.dataset.id, &filter, true, None, 1).await?;
+    let unknown = || {
+        DatasetError::Unknown(format!("there is no case `{key}` in `{}`", dataset_version.reference(None)))
+    };
     Ok(page.items.into_iter().next().ok_or_else(unknown)?.into())
 }
 

@@ -142,9 +142,9 @@ impl Arrival {
         let sent = if is_envelope(&value) {
             serde_json::from_value(value).map_err(BadArrival::NotSent)?
         } else {
-            let said = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
+            let text_of = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
             let metadata = value.get("metadata").and_then(Json::as_object).cloned().unwrap_or_default();
-            let (agent, session) = (said("agent"), said("session"));
+            let (agent, session) = (text_of("agent"), text_of("session"));
             TraceEnvelope { agent, session, metadata, trace: Some(value), ..TraceEnvelope::default() }
         };
         sent.read(defaults, redactor, now)

@@ -167,9 +167,9 @@ fn iter_objects_mut<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = 
 
 /// What is under a key; a key that is absent is not added.
 fn take_otlp_json<T: DeserializeOwned>(value: &mut Json, key: &str) -> Option<T> {
-    let mut found = value.get_mut(key)?.take();
-    normalise_otlp_json(&mut found);
-    serde_json::from_value(found).ok()
+    let mut part = value.get_mut(key)?.take();
+    normalise_otlp_json(&mut part);
+    serde_json::from_value(part).ok()
 }
 
 /// Corrects deviations of exporters: enum names instead of numbers, and null for absent fields.
@@ -250,31 +250,31 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
     let session = session.and_then(clean_name);
     let is_root = span.parent_span_id.iter().all(|parent_span_id| *parent_span_id == 0);
     let (name, events, links) = (span.name, span.events, span.links);
-    let mut said = json!({
+    let mut body = json!({
         "name": name, "attributes": span.attributes, "events": events, "links": links, "status": span.status,
     });
-    if DEEPEST < json_depth(&said) {
+    if DEEPEST < json_depth(&body) {
         return Err(format!("span `{id}` has attributes nested deeper than can be read"));
     }
-    redactor.data(&mut said);
-    said["traceId"] = json!(trace);
-    said["spanId"] = json!(id);
+    redactor.data(&mut body);
+    body["traceId"] = json!(trace);
+    body["spanId"] = json!(id);
     if !is_root {
-        said["parentSpanId"] = json!(encode_hex(&span.parent_span_id));
+        body["parentSpanId"] = json!(encode_hex(&span.parent_span_id));
     }
-    said["kind"] = json!(span.kind);
-    said["flags"] = json!(span.flags);
-    said["startTimeUnixNano"] = json!(span.start_time_unix_nano.to_string());
-    said["endTimeUnixNano"] = json!(span.end_time_unix_nano.to_string());
+    body["kind"] = json!(span.kind);
+    body["flags"] = json!(span.flags);
+    body["startTimeUnixNano"] = json!(span.start_time_unix_nano.to_string());
+    body["endTimeUnixNano"] = json!(span.end_time_unix_nano.to_string());
     if !span.trace_state.is_empty() {
-        said["traceState"] = json!(span.trace_state);
+        body["traceState"] = json!(span.trace_state);
     }
     Ok(NewPiece {
         trace: TraceId::new(trace).expect("32 digits name a trace"),
         id,
         kind: if is_root { PieceKind::RootSpan } else { PieceKind::Span },
         time: start.map_or(now, Time::from_micros),
-        body: format!("{}{said}{AFTER}", origin.before).into_bytes(),
+        body: format!("{}{body}{AFTER}", origin.before).into_bytes(),
         agent,
         session,
     })
@@ -342,9 +342,10 @@ pub fn read_span_facts(body: &Json) -> Option<SpanFacts> {
             })
             .collect()
     };
-    let (said, resource) = (texts(&span["attributes"]), texts(&of_resource["resource"]["attributes"]));
+    let (attributes, resource) = (texts(&span["attributes"]), texts(&of_resource["resource"]["attributes"]));
     let nanos = |key: &str| span[key].as_str().and_then(|span| span.parse().ok()).unwrap_or(0);
-    let first = |keys: &[&str]| keys.iter().find_map(|key| said.get(*key)).and_then(|map| clean_name(map));
+    let first =
+        |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)).and_then(|map| clean_name(map));
     Some(SpanFacts {
         id: span["spanId"].as_str()?.to_owned(),
         parent: span["parentSpanId"].as_str().map(str::to_owned),

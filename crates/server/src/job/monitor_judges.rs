@@ -50,13 +50,13 @@ pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<Resolv
         [] => vec![None],
         several => several.iter().cloned().map(Some).collect(),
     };
-    let bench = |model: Option<String>| {
+    let resolve = |model: Option<String>| {
         let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
         let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
         judge.timeout = judge.timeout.or(Some(TIMEOUT));
-        let mut bench = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &text_services)?;
-        bench.transcript = true;
-        Ok(bench)
+        let mut resolved = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &text_services)?;
+        resolved.transcript = true;
+        Ok(resolved)
     };
-    names.into_iter().map(bench).collect()
+    names.into_iter().map(resolve).collect()
 }

@@ -24,10 +24,10 @@ pub enum WorkRefusal {
 pub fn format_load_errors(loaded: &LoadedSuite) -> String {
     let errors =
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
-    let told = errors.take(20).map(|diagnostic| {
+    let lines = errors.take(20).map(|diagnostic| {
         let (place, source) =
             (loaded.sources.place(diagnostic.span), loaded.sources.get(diagnostic.span.file));
         format!("{}:{}: {}", source.path.display(), place.line, diagnostic.message)
     });
-    told.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }

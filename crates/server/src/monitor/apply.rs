@@ -127,14 +127,15 @@ pub async fn apply_monitor_file(
     build_monitor_judges(&monitor, work)?;
     let name = monitor.name().to_owned();
     monitor.rubric = Arc::new(with_anchors(store, project, &monitor).await?);
-    let kept = StoredMonitorVersion { file: render_monitor_yaml(&monitor), source: source.to_owned() };
+    let stored_version =
+        StoredMonitorVersion { file: render_monitor_yaml(&monitor), source: source.to_owned() };
     let there = match store.monitor_named(project, &name).await? {
         Some(there) => there,
         None => store.add_monitor(project, &name, now).await?,
     };
     if let Some(newest) = there.newest.as_ref().filter(|_| there.removed.is_none())
         && serde_json::from_value::<StoredMonitorVersion>(newest.settings.clone())
-            .is_ok_and(|stored_monitor_version| stored_monitor_version.file == kept.file)
+            .is_ok_and(|stored_monitor_version| stored_monitor_version.file == stored_version.file)
     {
         return Ok(Applied { is_changed: false, is_new_rubric: false, monitor: build_monitor_view(&there)? });
     }
@@ -146,7 +147,7 @@ pub async fn apply_monitor_file(
         region: region.clone(),
         hash: monitor.rubric.version().clone(),
         canonical: monitor.rubric.to_json(),
-        source: Some(kept.source.clone()),
+        source: Some(stored_version.source.clone()),
         author,
     };
     let rubric_version = store.put_rubric_version(project, rubric.id, &version, None, now).await?.id;
@@ -156,7 +157,7 @@ pub async fn apply_monitor_file(
         [(only, _)] => Some(only.clone()),
         _ => None,
     };
-    let settings = serde_json::to_value(kept).expect("it is plain data");
+    let settings = serde_json::to_value(stored_version).expect("it is plain data");
     let new = NewMonitorVersion { rubric_version, agent, settings, author };
     store.put_monitor_version(project, there.id, &new, now).await?;
     // The budget may have been raised.
@@ -201,8 +202,8 @@ pub(super) async fn with_anchors(
     let mut draft = Draft::clone(&monitor.rubric);
     draft.criteria.iter_mut().for_each(|criterion| add_anchors(criterion, &anchors));
     Rubric::new(draft).map_err(|faults| {
-        let told: Vec<String> = faults.iter().map(|fault| fault.problem.to_string()).collect();
-        NotApplied::Rubric(told.join("; "))
+        let problems: Vec<String> = faults.iter().map(|fault| fault.problem.to_string()).collect();
+        NotApplied::Rubric(problems.join("; "))
     })
 }
 
@@ -229,20 +230,20 @@ pub fn build_monitor_view(monitor: &monitors::StoredMonitor) -> Result<MonitorVi
     let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
     let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
     let watched = LoadedMonitorVersion::read(version).map_err(damaged)?;
-    let told = &watched.monitor;
+    let settings = &watched.monitor;
     Ok(MonitorView {
         id: monitor.id.to_string(),
         name: monitor.name.clone(),
         paused: monitor.paused.clone(),
         removed: monitor.removed.map(|time| time.to_string()),
         created: monitor.created.to_string(),
-        agents: told.agents.iter().map(|agent| agent.0.clone()).collect(),
-        judges: told.judges.clone(),
-        sample_rate: told.sample_rate,
-        disagreement_margin: told.margin(),
-        pass_mark: told.rubric.pass_mark,
-        criteria: told.rubric.questions().map(|question| question.id()).collect(),
-        budget: MonitorBudgetView::of(told),
+        agents: settings.agents.iter().map(|agent| agent.0.clone()).collect(),
+        judges: settings.judges.clone(),
+        sample_rate: settings.sample_rate,
+        disagreement_margin: settings.margin(),
+        pass_mark: settings.rubric.pass_mark,
+        criteria: settings.rubric.questions().map(|question| question.id()).collect(),
+        budget: MonitorBudgetView::of(settings),
         version: VersionView::from(version),
         figures: None,
     })

@@ -82,10 +82,10 @@ pub(crate) async fn decide_new_traces(
     known: &mut DecisionCache,
     now: Time,
 ) -> Result<usize, StoreError> {
-    let found = store.unconsidered_traces(BATCH).await?;
-    let n = found.len();
+    let unconsidered = store.unconsidered_traces(BATCH).await?;
+    let n = unconsidered.len();
     let mut by_project: BTreeMap<ProjectId, Vec<TraceHead>> = BTreeMap::new();
-    for (project, head) in found {
+    for (project, head) in unconsidered {
         by_project.entry(project).or_default().push(head);
     }
     for (project, heads) in by_project {
@@ -354,17 +354,22 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
                 .unwrap();
             let (mut probability, mut n_sampled, mut n_over) = (0.0, 0, 0);
             for (id, finished) in &traces {
-                let found = self.scene.store.decision(self.project, id, self.monitor).await.unwrap();
+                let decision = self.scene.store.decision(self.project, id, self.monitor).await.unwrap();
                 if finished.is_failed {
-                    assert_eq!((found.probability.get(), found.state), (1.0, DecisionState::Sampled));
+                    assert_eq!((decision.probability.get(), decision.state), (1.0, DecisionState::Sampled));
                 } else {
-                    probability = found.probability.get();
-                    n_sampled += usize::from(found.state == DecisionState::Sampled);
-                    n_over += usize::from(found.state == DecisionState::OverBudget);
-                    let is_paced = probability < 0.5 && found.state != DecisionState::OverBudget;
-                    assert_eq!(found.reason.contains("paced to the monthly budget"), is_paced);
-                    let is_left_out = found.reason.starts_with("not sampled (sample rate ");
-                    assert_eq!(is_left_out, found.state == DecisionState::SampledOut, "{}", found.reason);
+                    probability = decision.probability.get();
+                    n_sampled += usize::from(decision.state == DecisionState::Sampled);
+                    n_over += usize::from(decision.state == DecisionState::OverBudget);
+                    let is_paced = probability < 0.5 && decision.state != DecisionState::OverBudget;
+                    assert_eq!(decision.reason.contains("paced to the monthly budget"), is_paced);
+                    let is_left_out = decision.reason.starts_with("not sampled (sample rate ");
+                    assert_eq!(
+                        is_left_out,
+                        decision.state == DecisionState::SampledOut,
+                        "{}",
+                        decision.reason
+                    );
                 }
             }
             (probability, n_sampled, n_over)

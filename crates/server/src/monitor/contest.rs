@@ -116,9 +116,13 @@ pub struct ComparisonView {
 
 impl Side {
     fn name(&self) -> String {
-        let told: Vec<String> =
+        let metadata: Vec<String> =
             self.metadata.iter().map(|(key, value)| format!("{key}={}", metadata_text(value))).collect();
-        if told.is_empty() { self.agent.clone() } else { format!("{} {}", self.agent, told.join(" ")) }
+        if metadata.is_empty() {
+            self.agent.clone()
+        } else {
+            format!("{} {}", self.agent, metadata.join(" "))
+        }
     }
 }
 
@@ -131,20 +135,20 @@ pub async fn plan_or_start_comparison(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
-    asked: &NewComparison,
+    request: &NewComparison,
     now: Time,
 ) -> Result<ComparisonPlan, NotCompared> {
     let version = monitor.newest.clone();
     let version = version.ok_or_else(|| NotCompared::Monitor("it has no version".to_owned()))?;
     let watched = LoadedMonitorVersion::read(&version).map_err(NotCompared::Monitor)?;
-    let sides = (asked.a.name(), asked.b.name());
-    if asked.a == asked.b {
-        return Err(NotCompared::Same(asked.a.name()));
+    let sides = (request.a.name(), request.b.name());
+    if request.a == request.b {
+        return Err(NotCompared::Same(request.a.name()));
     }
     let series = SeriesId::at(now);
     let (first, second) = (
-        find_traces_by_task(store, project, &asked.a, asked.since).await?,
-        find_traces_by_task(store, project, &asked.b, asked.since).await?,
+        find_traces_by_task(store, project, &request.a, request.since).await?,
+        find_traces_by_task(store, project, &request.b, request.since).await?,
     );
     let mut pairs: Vec<(TraceId, TraceId)> = Vec::new();
     for (task, left) in &first {
@@ -152,15 +156,15 @@ pub async fn plan_or_start_comparison(
         pairs.extend(left.iter().zip(right).map(|(a, b)| (a.clone(), b.clone())));
     }
     if pairs.is_empty() {
-        return Err(NotCompared::NoPairs(asked.a.name(), asked.b.name()));
+        return Err(NotCompared::NoPairs(request.a.name(), request.b.name()));
     }
     let salt = series.to_string();
     let chance = |(a, b): &(TraceId, TraceId)| hash_position(&salt, &format!("{a} {b}"));
     pairs.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
-    pairs.truncate(asked.n.unwrap_or(PAIRS));
+    pairs.truncate(request.n.unwrap_or(PAIRS));
     let n_judges = watched.monitor.judges.len().max(1);
     let plan = ComparisonPlan { n_pairs: pairs.len(), n_calls: pairs.len() * n_judges, id: None };
-    if !asked.confirmed {
+    if !request.confirmed {
         return Ok(plan);
     }
     let task = |traces| {

@@ -383,13 +383,13 @@ impl MonitorTallies {
             for it in units.iter().filter(|sums| 0 < sums.n_seen) {
                 *populations.entry(it.name.clone()).or_default() += it.population;
             }
-            let found = estimate_traffic_mean(&units).ok();
+            let mean_estimate = estimate_traffic_mean(&units).ok();
             points.push(MonitorTrendPoint {
                 day: day.to_string(),
                 n_seen: units.iter().map(|sums| sums.n_seen).sum(),
                 n: units.iter().map(|sums| sums.scores.n).sum(),
-                mean: found.as_ref().map(|traffic| traffic.mean),
-                interval: found.as_ref().map(|traffic| traffic.interval),
+                mean: mean_estimate.as_ref().map(|traffic| traffic.mean),
+                interval: mean_estimate.as_ref().map(|traffic| traffic.interval),
                 sequence: sequence.and_then(|sequence| sequence.get(&day)?.sequence.interval(&populations)),
             });
         }
@@ -423,7 +423,7 @@ impl MonitorTallies {
 
     /// Monitor versions with this rubric version and judge.
     fn versions(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<MonitorVersionId> {
-        let asked: BTreeSet<&Vec<String>> =
+        let selected_judges: BTreeSet<&Vec<String>> =
             self.of(version, judge).filter_map(|tally| self.judges.get(&tally.version)).collect();
         let same = self
             .decisions
@@ -431,7 +431,7 @@ impl MonitorTallies {
             .filter(|decision| decision.rubric_version == *version)
             .map(|decision| decision.version);
         same.filter(|monitor_version_id| {
-            self.judges.get(monitor_version_id).is_some_and(|judge| asked.contains(judge))
+            self.judges.get(monitor_version_id).is_some_and(|judge| selected_judges.contains(judge))
         })
         .collect()
     }

@@ -73,7 +73,7 @@ impl HumanLabels {
             return self.whole(version, judge);
         }
         let mut pairs = LabelledPairs::default();
-        let asked = find_criterion(rubric, name);
+        let question = find_criterion(rubric, name);
         let is_meant = |labelled_score: &&LabelledScore| {
             labelled_score.rubric_version == *version
                 && labelled_score.judge == *judge
@@ -82,7 +82,7 @@ impl HumanLabels {
         for it in self.scores.iter().filter(is_meant) {
             let probability = it.probability.get();
             pairs.scores.push(LabelledTrace { human: it.human, judge: it.unit, probability });
-            let people = asked.as_ref().and_then(|asked| is_met(rubric, asked, it.human));
+            let people = question.as_ref().and_then(|question| is_met(rubric, question, it.human));
             pairs.passes.extend(passes(people, it.is_passed, probability));
         }
         pairs

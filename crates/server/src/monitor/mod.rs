@@ -64,10 +64,10 @@ pub async fn find_monitor(
     if let Ok(id) = name.parse::<MonitorId>() {
         return store.monitor(project, id).await;
     }
-    let found =
+    let stored_monitor =
         store.monitor_named(project, name).await?.filter(|stored_monitor| stored_monitor.removed.is_none());
-    if let Some(found) = found {
-        return Ok(found);
+    if let Some(stored_monitor) = stored_monitor {
+        return Ok(stored_monitor);
     }
     let all = store.monitors(project).await?;
     let names: Vec<&str> = all.iter().map(|stored_monitor| stored_monitor.name.as_str()).collect();

@@ -35,13 +35,13 @@ pub(super) struct StoredMonitorVersion {
 
 impl LoadedMonitorVersion {
     pub fn read(version: &MonitorVersion) -> Result<Self, String> {
-        let kept: StoredMonitorVersion =
+        let stored: StoredMonitorVersion =
             serde_json::from_value(version.settings.clone()).map_err(|error| error.to_string())?;
         Ok(Self {
             id: version.id,
             monitor_id: version.monitor,
             rubric_version: version.rubric_version.clone(),
-            monitor: Arc::new(parse_monitor_source(&kept.file)?),
+            monitor: Arc::new(parse_monitor_source(&stored.file)?),
         })
     }
 }

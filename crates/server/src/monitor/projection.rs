@@ -137,7 +137,7 @@ async fn load_projection_inputs(
     let newest = TrafficWindow { from: since.unwrap_or(look.from).max(look.from), ..look.clone() };
     let price = match load_judgement_price(store, project, series.as_ref(), &newest).await? {
         None => load_judgement_price(store, project, series.as_ref(), &look).await?,
-        found => found,
+        price => price,
     };
     let StratumSums { units, passes } = sums(&by_agent, series.as_ref());
     Ok(ProjectionInputs { days, agents, units, passes, price })
@@ -245,8 +245,8 @@ mod tests {
         let width = |n_days: usize| known(n_days).at(&monitor).half_width.score.unwrap();
         assert!((width(2) - width(29)).abs() < 1e-12, "{} {}", width(2), width(29));
         // 3,000 traces of which half are judged: the variance of 1,500, times 1/2 (finite population correction).
-        let told = 1.96 * (0.25_f64 / 1_500.0 * 0.5).sqrt();
-        assert!((width(29) / told - 1.0).abs() < 0.02, "{} {told}", width(29));
+        let half_width = 1.96 * (0.25_f64 / 1_500.0 * 0.5).sqrt();
+        assert!((width(29) / half_width - 1.0).abs() < 0.02, "{} {half_width}", width(29));
     }
 
     fn monitor() -> suite::Monitor {

@@ -42,10 +42,11 @@ pub async fn build_monitor_radar(
         let value = |criterion: &String| {
             let Some(JudgeSeries { version, judge }) = &series else { return MeasuredValue::default() };
             let only = TallySelection { agent: Some(agent), ..TallySelection::default() };
-            let found = estimate_traffic_mean(&gathered.sums((version, judge, criterion), only).units).ok();
+            let estimate =
+                estimate_traffic_mean(&gathered.sums((version, judge, criterion), only).units).ok();
             MeasuredValue::new(
-                found.as_ref().map(|traffic| traffic.mean),
-                found.as_ref().map(|traffic| traffic.interval),
+                estimate.as_ref().map(|traffic| traffic.mean),
+                estimate.as_ref().map(|traffic| traffic.interval),
             )
         };
         RadarSeries { name: (*agent).to_owned(), values: axes.iter().map(value).collect() }

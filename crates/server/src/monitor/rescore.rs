@@ -187,22 +187,22 @@ pub async fn plan_rescore(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
-    asked: &NewRescore,
+    request: &NewRescore,
     work: &Work,
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
     let (version, watched) = newest_monitor_version(monitor)?;
-    let all: Vec<TraceId> = if let Some(state) = asked.state() {
-        let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
+    let all: Vec<TraceId> = if let Some(state) = request.state() {
+        let unjudged = find_unjudged(store, project, monitor, &version, (request, state), now).await?;
         unjudged.into_iter().map(|decision| decision.trace).collect()
     } else {
-        let found = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;
-        found.into_iter().map(|rescorable| rescorable.trace).collect()
+        let traces = find_rescorable_traces(store, project, monitor, &version, request, now).await?;
+        traces.into_iter().map(|rescorable| rescorable.trace).collect()
     };
-    let benches = build_monitor_judges(&watched.monitor, work)?;
-    let n_traces = asked.overlap.map_or(all.len(), |n| n.min(all.len()));
-    let price = match load_mean_trace_cost(store, project, &watched, benches.len()).await? {
-        None => estimate_trace_price(store, project, &watched, &benches, &all).await?,
+    let judges = build_monitor_judges(&watched.monitor, work)?;
+    let n_traces = request.overlap.map_or(all.len(), |n| n.min(all.len()));
+    let price = match load_mean_trace_cost(store, project, &watched, judges.len()).await? {
+        None => estimate_trace_price(store, project, &watched, &judges, &all).await?,
         known => known,
     };
     let own = monitor_budget_cap(&watched.monitor, &work.settings.rates);
@@ -215,7 +215,7 @@ pub async fn plan_rescore(
         rubric_version: version.rubric_version.to_string(),
         n_traces,
         n_of: all.len(),
-        n_calls: n_traces * benches.len(),
+        n_calls: n_traces * judges.len(),
         price: price.map(|price| price * n_traces as f64),
         is_begun: false,
         id: None,
@@ -227,15 +227,15 @@ pub async fn start_rescore(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
-    asked: &NewRescore,
+    request: &NewRescore,
     work: &Work,
     author: Option<AccountId>,
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
-    let told = plan_rescore(store, project, monitor, asked, work, now).await?;
+    let plan = plan_rescore(store, project, monitor, request, work, now).await?;
     let (version, _) = newest_monitor_version(monitor)?;
-    if let Some(state) = asked.state() {
-        let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
+    if let Some(state) = request.state() {
+        let unjudged = find_unjudged(store, project, monitor, &version, (request, state), now).await?;
         let mut n_traces = 0;
         for some in unjudged.chunks(PAGE) {
             // Under the version that sampled it, so that it stays in that version's sample.
@@ -244,17 +244,17 @@ pub async fn start_rescore(
         }
         // A failed trace has a job already, which waits for budget.
         hasten_unfunded_jobs(store, project, monitor.id, now).await?;
-        return Ok(RescorePlan { n_traces, is_begun: true, ..told });
+        return Ok(RescorePlan { n_traces, is_begun: true, ..plan });
     }
-    let mut all = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;
+    let mut all = find_rescorable_traces(store, project, monitor, &version, request, now).await?;
     let id = RescoreId::at(now);
-    let share = told.n_traces as f64 / all.len() as f64;
+    let share = plan.n_traces as f64 / all.len() as f64;
     // Derived from the id: reproducible, and not under a user's control.
     let salt = id.to_string();
     all.sort_by(|a, b| {
         hash_position(&salt, a.trace.as_str()).total_cmp(&hash_position(&salt, b.trace.as_str()))
     });
-    all.truncate(told.n_traces);
+    all.truncate(plan.n_traces);
     let task = |rescorable: &Rescorable| NewJob {
         priority: -1,
         ..MonitorTask {
@@ -269,15 +269,15 @@ pub async fn start_rescore(
         monitor: monitor.id,
         monitor_version: version.id,
         rubric_version: version.rubric_version.clone(),
-        since: asked.begin(),
+        since: request.begin(),
         until: now,
         share: Probability::new(share).unwrap_or_default(),
-        n_traces: told.n_traces as u64,
+        n_traces: plan.n_traces as u64,
         author,
         created: now,
     };
     store.add_rescore(project, &rescore, &jobs).await?;
-    Ok(RescorePlan { is_begun: true, id: Some(id.to_string()), ..told })
+    Ok(RescorePlan { is_begun: true, id: Some(id.to_string()), ..plan })
 }
 
 fn newest_monitor_version(
@@ -295,10 +295,10 @@ async fn find_unjudged(
     project: ProjectId,
     monitor: &StoredMonitor,
     version: &MonitorVersion,
-    (asked, state): (&NewRescore, DecisionState),
+    (request, state): (&NewRescore, DecisionState),
     now: Time,
 ) -> Result<Vec<MonitorDecision>, NotRescored> {
-    let since = asked.begin();
+    let since = request.begin();
     let window = (since, now);
     let all =
         store.unjudged_decisions(project, monitor.id, &version.rubric_version, state, window, MOST).await?;
@@ -315,10 +315,10 @@ async fn find_rescorable_traces(
     project: ProjectId,
     monitor: &StoredMonitor,
     version: &MonitorVersion,
-    asked: &NewRescore,
+    request: &NewRescore,
     now: Time,
 ) -> Result<Vec<Rescorable>, NotRescored> {
-    let since = asked.begin();
+    let since = request.begin();
     let all = store.rescorable(project, monitor.id, &version.rubric_version, (since, now), MOST).await?;
     if all.is_empty() {
         return Err(NotRescored::Nothing(since));
@@ -358,7 +358,7 @@ async fn estimate_trace_price(
     store: &Store,
     project: ProjectId,
     watched: &LoadedMonitorVersion,
-    benches: &[ResolvedJudges],
+    judges: &[ResolvedJudges],
     all: &[TraceId],
 ) -> Result<Option<f64>, StoreError> {
     let rubric = &watched.monitor.rubric;
@@ -373,15 +373,15 @@ async fn estimate_trace_price(
         let Some(trace) = store.trace_content(project, it).await? else { continue };
         let material = JudgeInput::new(&Candidate::default(), Some(trace));
         let prompter = Prompter::for_rubric(&material, None, rubric, 0);
-        let Ok(asked) = prompter.criteria(rubric, &plain) else { continue };
-        let prompt = &asked.prompt;
+        let Ok(criteria_prompt) = prompter.criteria(rubric, &plain) else { continue };
+        let prompt = &criteria_prompt.prompt;
         bytes += prompt.system.len() + prompt.shared.len() + prompt.question.len();
         n += 1;
     }
     // About four bytes per token.
     let input = (bytes / n.max(1) / 4) as u64;
     let usage = Usage { input, output: TOKENS_OUT, cached: 0 };
-    let prices: Option<Vec<Usd>> = benches
+    let prices: Option<Vec<Usd>> = judges
         .iter()
         .map(|resolved_judges| resolved_judges.members.first()?.line.price.map(|price| price.of(usage)))
         .collect();

@@ -43,18 +43,18 @@ pub enum NotMailed {
 pub(super) async fn send_notification_mail(
     context: DeliveryContext<'_>,
     settings: &Notifications,
-    told: &NotificationMessage<'_>,
+    notification: &NotificationMessage<'_>,
 ) -> Result<(), JobError> {
     let recipients = match &settings.mail {
         Some(recipients) => recipients.clone(),
-        None => owners(context.store, told.project.id).await?,
+        None => owners(context.store, notification.project.id).await?,
     };
     if recipients.is_empty() {
         // Removed in the meantime.
         return Ok(());
     }
     // The cause may be fixed on this machine or on another worker's, so it is retried.
-    transmit_mail(context.work, &recipients, told)
+    transmit_mail(context.work, &recipients, notification)
         .await
         .map_err(|not_mailed| JobError::Retry(not_mailed.to_string()))
 }
@@ -70,23 +70,23 @@ pub fn check_recipients(recipients: &[String]) -> Result<(), NotMailed> {
 
 /// Addresses of the project's owners.
 pub(super) async fn owners(store: &Store, project: ProjectId) -> Result<Vec<String>, StoreError> {
-    let mut found = Vec::new();
+    let mut addresses = Vec::new();
     for member in store.members(project).await? {
         if member.role == ProjectRole::Owner {
             let account = store.account(member.account).await?;
-            found.extend(account.disabled.is_none().then_some(account.email));
+            addresses.extend(account.disabled.is_none().then_some(account.email));
         }
     }
-    Ok(found)
+    Ok(addresses)
 }
 
 async fn transmit_mail(
     work: &Work,
     recipients: &[String],
-    told: &NotificationMessage<'_>,
+    notification: &NotificationMessage<'_>,
 ) -> Result<(), NotMailed> {
     let mail = work.settings.mail.as_ref().ok_or(NotMailed::NoServer)?;
-    let message = build_mail_message(mail, recipients, told)?;
+    let message = build_mail_message(mail, recipients, notification)?;
     transport(mail, work)?.send(message).await?;
     Ok(())
 }
@@ -94,12 +94,13 @@ async fn transmit_mail(
 fn build_mail_message(
     mail: &MailSettings,
     recipients: &[String],
-    told: &NotificationMessage<'_>,
+    notification: &NotificationMessage<'_>,
 ) -> Result<Message, NotMailed> {
     let mailbox = |text: &str| text.parse::<Mailbox>().map_err(|_| NotMailed::Address(text.to_owned()));
     let from = mailbox(&mail.from)?;
-    let id = format!("<{}@{}>", told.id, from.email.domain());
-    let title = told.title().replace(|letter: char| letter.is_control() || is_hidden_steering(letter), " ");
+    let id = format!("<{}@{}>", notification.id, from.email.domain());
+    let title =
+        notification.title().replace(|letter: char| letter.is_control() || is_hidden_steering(letter), " ");
     let mut message = Message::builder()
         .from(from)
         .message_id(Some(id))
@@ -108,14 +109,14 @@ fn build_mail_message(
     for recipient in recipients {
         message = message.to(mailbox(recipient)?);
     }
-    Ok(message.body(render_mail_text(told))?)
+    Ok(message.body(render_mail_text(notification))?)
 }
 
-fn render_mail_text(told: &NotificationMessage<'_>) -> String {
-    let mut text = format!("{}\n", told.title());
-    if let Some(alert) = told.alert {
+fn render_mail_text(notification: &NotificationMessage<'_>) -> String {
+    let mut text = format!("{}\n", notification.title());
+    if let Some(alert) = notification.alert {
         text += &format!("\nsince {}\n", alert.raised);
-        if let (NotificationEvent::Resolved, Some(resolved)) = (told.event, alert.resolved) {
+        if let (NotificationEvent::Resolved, Some(resolved)) = (notification.event, alert.resolved) {
             text += &format!("resolved {resolved}\n");
         }
         for (name, value) in alert.facts.as_object().into_iter().flatten() {

@@ -198,7 +198,7 @@ pub async fn deliver(context: DeliveryContext<'_>, job: &Job) -> Result<JobEnd, 
             None => fan_out(context, &project, &settings, notice, now).await,
         };
     };
-    let told = NotificationMessage {
+    let notification = NotificationMessage {
         id: NotificationTask { channel: None, ..notice.clone() }.name(id),
         event: notice.event,
         project: &project,
@@ -206,8 +206,8 @@ pub async fn deliver(context: DeliveryContext<'_>, job: &Job) -> Result<JobEnd, 
         time: now,
     };
     match channel {
-        Channel::Mail => mail::send_notification_mail(context, &settings, &told).await?,
-        Channel::Webhook => webhook::send_webhook(context, &settings, &told).await?,
+        Channel::Mail => mail::send_notification_mail(context, &settings, &notification).await?,
+        Channel::Webhook => webhook::send_webhook(context, &settings, &notification).await?,
     }
     if let Some(alert) = notice.alert {
         context.store.alert_sent(id, alert, clock::current_time()).await?;

@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn quiet_hours_are_those_of_the_people_who_are_told() {
         let check = |hours: &QuietHours, now: &str, until: Option<&str>| {
-            let found = hours.until(Time::parse(now).unwrap());
-            assert_eq!(found, until.map(|until| Time::parse(until).unwrap()), "{now}");
+            let time = hours.until(Time::parse(now).unwrap());
+            assert_eq!(time, until.map(|until| Time::parse(until).unwrap()), "{now}");
         };
         let night = hours("22:00", "07:00", "Europe/London");
         check(&night, "2026-01-10T21:59:59Z", None);
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn what_is_no_hour_and_no_zone_is_named() {
-        let check = |hours: &QuietHours, said: &str| {
+        let check = |hours: &QuietHours, problem: &str| {
             let bad = hours.check().unwrap_err().to_string();
-            assert!(bad.contains(said), "{bad}");
+            assert!(bad.contains(problem), "{bad}");
         };
         check(&hours("22", "07:00", "Europe/London"), "`22`");
         check(&hours("22:00", "24:00", "Europe/London"), "`24:00`");

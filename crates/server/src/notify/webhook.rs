@@ -70,15 +70,15 @@ pub fn signature(key: &[u8], id: &str, timestamp: i64, body: &str) -> String {
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
-    let kind = match told.event {
+fn build_webhook_body(notification: &NotificationMessage<'_>) -> Json {
+    let kind = match notification.event {
         NotificationEvent::Raised => "alert.raised",
         NotificationEvent::Reminder => "alert.reminder",
         NotificationEvent::Resolved => "alert.resolved",
         NotificationEvent::Trial => "trial",
     };
-    let project = json!({ "id": told.project.id, "name": told.project.name });
-    let alert = told.alert.map(|alert| {
+    let project = json!({ "id": notification.project.id, "name": notification.project.name });
+    let alert = notification.alert.map(|alert| {
         json!({
             "id": alert.id, "kind": alert.kind, "subject": alert.subject, "message": alert.message, "facts": alert.facts,
             "raised": alert.raised, "resolved": alert.resolved,
@@ -87,24 +87,24 @@ fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
     json!({
         "type": kind,
         // The field that Slack and similar services show.
-        "text": told.title(),
-        "timestamp": told.time,
-        "data": { "text": told.title(), "project": project, "alert": alert },
+        "text": notification.title(),
+        "timestamp": notification.time,
+        "data": { "text": notification.title(), "project": project, "alert": alert },
     })
 }
 
 pub(super) async fn send_webhook(
     context: DeliveryContext<'_>,
     settings: &Notifications,
-    told: &NotificationMessage<'_>,
+    notification: &NotificationMessage<'_>,
 ) -> Result<(), JobError> {
     // Removed in the meantime.
     let Some(webhook) = &settings.webhook else { return Ok(()) };
     #[cfg(test)]
-    if let Some(received) = crate::simulation::receive_webhook(context.store, &told.id).await {
+    if let Some(received) = crate::simulation::receive_webhook(context.store, &notification.id).await {
         return received;
     }
-    let (work, project) = (context.work, told.project.id);
+    let (work, project) = (context.work, notification.project.id);
     let vault = Vault::open(&work.environment).map_err(|no_secret| JobError::Retry(no_secret.to_string()))?;
     let address =
         vault.unseal(project, &webhook.sealed).map_err(|no_secret| JobError::Retry(no_secret.to_string()))?;
@@ -115,13 +115,14 @@ pub(super) async fn send_webhook(
         public_client()
     };
     let client = client.map_err(JobError::hopeless)?;
-    let (body, timestamp) = (build_webhook_body(told).to_string(), told.time.micros() / 1_000_000);
-    let signature = signature(&vault.signing_key(project, webhook.key), &told.id, timestamp, &body);
+    let (body, timestamp) =
+        (build_webhook_body(notification).to_string(), notification.time.micros() / 1_000_000);
+    let signature = signature(&vault.signing_key(project, webhook.key), &notification.id, timestamp, &body);
     let request = client
         .post(&address)
         .timeout(TIMEOUT)
         .header("content-type", "application/json")
-        .header("webhook-id", &told.id)
+        .header("webhook-id", &notification.id)
         .header("webhook-timestamp", timestamp.to_string())
         .header("webhook-signature", signature)
         .body(body);

@@ -53,10 +53,10 @@ async fn check_trace(
         wrong(format!("{:?} with {} of {} spans", head.state, head.n_pieces, planned.n_spans));
     }
     let content = observer.trace_content(project, id).await?.unwrap_or_default();
-    let said = parts_in(&serde_json::to_string(&content).expect("a trace is plain data"));
+    let stored_parts = parts_in(&serde_json::to_string(&content).expect("a trace is plain data"));
     let meant: BTreeSet<String> = planned.parts.iter().cloned().collect();
-    if said != meant {
-        wrong(format!("it says {said:?} and was sent {meant:?}"));
+    if stored_parts != meant {
+        wrong(format!("it says {stored_parts:?} and was sent {meant:?}"));
     }
     let decision = match observer.decisions_of(project, id).await?.as_slice() {
         [decision] if decision.monitor == monitor => decision.clone(),

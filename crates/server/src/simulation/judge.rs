@@ -30,14 +30,14 @@ pub struct SimulatedJudge {
 }
 
 /// The same judges behind the simulated network of a process.
-pub fn simulated_benches(
+pub fn simulate_judges(
     world: &Arc<SimulationContext>,
     process: usize,
     observer: &Store,
-    benches: &[ResolvedJudges],
+    judges: &[ResolvedJudges],
 ) -> Vec<ResolvedJudges> {
-    let mut benches = benches.to_vec();
-    for member in benches.iter_mut().flat_map(|bench| &mut bench.members) {
+    let mut judges = judges.to_vec();
+    for member in judges.iter_mut().flat_map(|judge| &mut judge.members) {
         let judge = SimulatedJudge {
             world: Arc::clone(world),
             process,
@@ -48,7 +48,7 @@ pub fn simulated_benches(
         member.line =
             Arc::new(ModelEndpoint { model: Arc::new(judge), http: None, ..(*member.line).clone() });
     }
-    benches
+    judges
 }
 
 /// The parts that a text has.

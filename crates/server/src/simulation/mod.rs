@@ -314,7 +314,7 @@ async fn operate(
 /// Looks for what must never be.
 async fn has_failed(world: &SimulationContext, observer: &Store) -> bool {
     match observer.violations().await {
-        Ok(found) => found.into_iter().for_each(|what| world.violate(what)),
+        Ok(violations) => violations.into_iter().for_each(|what| world.violate(what)),
         Err(error) => world.violate(format!("the observer cannot read: {error}")),
     }
     !world.observations().violations.is_empty()

@@ -12,7 +12,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use super::judge::simulated_benches;
+use super::judge::simulate_judges;
 use super::traffic::serve_otlp_request;
 use super::world::{ProcessFaults, SimulationContext};
 use crate::app::{App, ServerSettings};
@@ -36,7 +36,7 @@ struct Process {
     kind: ProcessKind,
     /// Of a server that can be asked.
     app: Option<App>,
-    workshop: Option<WorkerContext>,
+    worker_context: Option<WorkerContext>,
     tasks: Vec<JoinHandle<()>>,
     stop: Option<oneshot::Sender<()>>,
 }
@@ -71,13 +71,13 @@ impl Processes {
     }
 
     /// Simulates the judges of a version, in all processes from now on.
-    pub fn add_version(&self, watched: &LoadedMonitorVersion, benches: &[ResolvedJudges]) {
-        let known = (watched.clone(), benches.to_vec());
+    pub fn add_version(&self, watched: &LoadedMonitorVersion, judges: &[ResolvedJudges]) {
+        let known = (watched.clone(), judges.to_vec());
         self.versions.lock().unwrap_or_else(PoisonError::into_inner).push(known);
         for process in self.running().iter() {
-            if let Some(workshop) = &process.workshop {
-                let benches = simulated_benches(&self.world, process.number, &self.observer, benches);
-                workshop.replace_judges(watched.clone(), benches);
+            if let Some(worker_context) = &process.worker_context {
+                let judges = simulate_judges(&self.world, process.number, &self.observer, judges);
+                worker_context.replace_judges(watched.clone(), judges);
             }
         }
     }
@@ -87,7 +87,8 @@ impl Processes {
         self.world.note(&format!("p{number} starts: {kind:?}"));
         let faults = ProcessFaults::injector(&self.world, number, Some(self.observer.clone()));
         let store = self.observer.as_process(faults);
-        let process = Process { number, kind, app: None, workshop: None, tasks: Vec::new(), stop: None };
+        let process =
+            Process { number, kind, app: None, worker_context: None, tasks: Vec::new(), stop: None };
         self.running().push(process);
         match kind {
             ProcessKind::Server => {
@@ -95,21 +96,21 @@ impl Processes {
                 self.add_task(number, tokio::spawn(serving));
             }
             ProcessKind::Worker(n_at_once) => {
-                let workshop =
+                let worker_context =
                     WorkerContext::new(store, self.settings.work.clone(), Arc::new(Metrics::default()));
-                for (watched, benches) in &*self.versions.lock().unwrap_or_else(PoisonError::into_inner) {
-                    let benches = simulated_benches(&self.world, number, &self.observer, benches);
-                    workshop.replace_judges(watched.clone(), benches);
+                for (watched, judges) in &*self.versions.lock().unwrap_or_else(PoisonError::into_inner) {
+                    let judges = simulate_judges(&self.world, number, &self.observer, judges);
+                    worker_context.replace_judges(watched.clone(), judges);
                 }
                 let (stop, stopped) = oneshot::channel::<()>();
                 self.change(number, |process| {
-                    process.workshop = Some(workshop.clone());
+                    process.worker_context = Some(worker_context.clone());
                     process.stop = Some(stop);
                 });
                 let working = async move {
                     let name = format!("worker-{number}");
                     let stopped = async { drop(stopped.await) };
-                    run_worker(workshop, &name, n_at_once, stopped, Duration::from_secs(2)).await;
+                    run_worker(worker_context, &name, n_at_once, stopped, Duration::from_secs(2)).await;
                 };
                 self.add_task(number, tokio::spawn(working));
             }
@@ -151,12 +152,12 @@ impl Processes {
 
     /// Tells one worker to stop, and starts another when it has.
     pub async fn replace_worker(self: &Arc<Self>) {
-        let found = {
+        let stopped = {
             let mut running = self.running();
             let worker = running.iter_mut().find(|process| process.stop.is_some());
             worker.map(|process| (process.number, process.stop.take()))
         };
-        let Some((number, stop)) = found else { return };
+        let Some((number, stop)) = stopped else { return };
         self.world.note_fault(&format!("p{number} gets a stop signal"));
         drop(stop);
         let is_over = |process: &Process| process.tasks.iter().all(JoinHandle::is_finished);

@@ -127,7 +127,7 @@ fn root_span(trace: &str, is_failed: bool) -> Json {
 }
 
 fn model_call(trace: &str, at: u64, part: &str) -> Json {
-    let said = |role: &str, text: String| {
+    let messages = |role: &str, text: String| {
         json!([{ "role": role, "parts": [{ "type": "text", "content": text }] }]).to_string()
     };
     let mut call = build_span_json(
@@ -137,8 +137,8 @@ fn model_call(trace: &str, at: u64, part: &str) -> Json {
         &[
             ("gen_ai.operation.name", "chat".to_owned()),
             ("gen_ai.request.model", "some-model".to_owned()),
-            ("gen_ai.input.messages", said("user", format!("part-{part};"))),
-            ("gen_ai.output.messages", said("assistant", "Done.".to_owned())),
+            ("gen_ai.input.messages", messages("user", format!("part-{part};"))),
+            ("gen_ai.output.messages", messages("assistant", "Done.".to_owned())),
         ],
     );
     call["parentSpanId"] = json!(format!("{:016x}", 1));

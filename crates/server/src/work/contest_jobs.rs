@@ -15,27 +15,28 @@ use crate::job::{ContestTask, JobEnd, JobError};
 use crate::monitor::pause_monitor;
 
 /// Asks each judge for its preference.
-pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
+pub async fn run_contest_job(context: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
     let task: ContestTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
-    let monitor = shop.store.monitor(project, task.monitor).await?;
+    let monitor = context.store.monitor(project, task.monitor).await?;
     if monitor.removed.is_some() {
         return Ok(JobEnd::Finished);
     }
     if monitor.paused.is_some() {
         return Ok(postpone_while_paused());
     }
-    let seated = shop.load_prepared_monitor(project, task.version).await?;
+    let prepared = context.load_prepared_monitor(project, task.version).await?;
     let (a, b) = &task.traces;
-    let traces = (shop.store.trace_content(project, a).await?, shop.store.trace_content(project, b).await?);
+    let traces =
+        (context.store.trace_content(project, a).await?, context.store.trace_content(project, b).await?);
     let (Some(first), Some(second)) = traces else { return Ok(JobEnd::Finished) };
     let [first, second] = [first, second].map(|trace| JudgeInput::new(&Candidate::default(), Some(trace)));
-    let funding = shop.load_funding_version(project, &monitor, &seated).await?;
-    let shared = shop.call_context(open_monitor_budget(shop, project, &funding.watched, job));
-    for bench in &seated.benches {
-        let member = &bench.members[0];
+    let funding = context.load_funding_version(project, &monitor, &prepared).await?;
+    let shared = context.call_context(open_monitor_budget(context, project, &funding.watched, job));
+    for judge in &prepared.judges {
+        let member = &judge.members[0];
         // The order is derived from the trace ids alone, so that no user can choose it.
-        let about = (&*format!("{a} {b}"), &*comparison_question(&seated.watched.monitor.rubric));
+        let about = (&*format!("{a} {b}"), &*comparison_question(&prepared.watched.monitor.rubric));
         let held = compare_candidates(&shared.caller, member, vec![&first, &second], about, false, 0).await;
         let locked_out = match &held {
             Err(Outcome::Failed { failure: Failure::Auth, detail }) => Some(detail.as_str()),
@@ -43,18 +44,18 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
             _ => None,
         };
         if let Some(why) = locked_out {
-            pause_monitor(&shop.store, project, task.monitor, why).await?;
-            shop.unblock_vendors();
+            pause_monitor(&context.store, project, task.monitor, why).await?;
+            context.unblock_vendors();
             return Ok(postpone_while_paused());
         }
         if matches!(held, Err(Outcome::Deferred { .. })) {
             return Ok(postpone_until_funded());
         }
         if let Err(Outcome::Failed { failure, .. }) = &held {
-            shop.metrics.judge_failed(&member.line.name, *failure);
+            context.metrics.judge_failed(&member.line.name, *failure);
         }
-        let contest = contest(&task, &seated.watched.rubric_version, &member.line.name, &held);
-        retry_while_transient(|| shop.store.add_contest(project, &contest)).await?;
+        let contest = contest(&task, &prepared.watched.rubric_version, &member.line.name, &held);
+        retry_while_transient(|| context.store.add_contest(project, &contest)).await?;
     }
     Ok(JobEnd::Finished)
 }

@@ -52,10 +52,10 @@ impl Emit {
     }
 }
 
-pub async fn run_emit_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
+pub async fn run_emit_job(context: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
     let emit = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("events belong to a project"))?;
-    let endpoint = shop.work.emit.as_deref();
+    let endpoint = context.work.emit.as_deref();
     let endpoint =
         endpoint.ok_or_else(|| JobError::Retry("this worker was started without --emit".to_owned()))?;
     let address = match endpoint.trim_end_matches('/') {
@@ -63,9 +63,9 @@ pub async fn run_emit_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, Job
         base => format!("{base}/v1/logs"),
     };
     let body = match emit {
-        Emit::Run { run } => render_report(ReportFormat::Otel, &shop.store.load_run(project, run).await?),
+        Emit::Run { run } => render_report(ReportFormat::Otel, &context.store.load_run(project, run).await?),
         Emit::Trace { trace, monitor, rubric_version, attempt } => {
-            render_trace_events(shop, project, &trace, monitor, &rubric_version, attempt).await?
+            render_trace_events(context, project, &trace, monitor, &rubric_version, attempt).await?
         }
     };
     // The operator of the worker configured the address, so it may be on the same machine.
@@ -84,14 +84,14 @@ pub async fn run_emit_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, Job
 }
 
 async fn render_trace_events(
-    shop: &WorkerContext,
+    context: &WorkerContext,
     project: ProjectId,
     trace: &TraceId,
     monitor: MonitorId,
     rubric_version: &RubricVersionId,
     attempt: u32,
 ) -> Result<String, JobError> {
-    let store = &shop.store;
+    let store = &context.store;
     let filter = VerdictFilter {
         candidate: Some(trace.to_string()),
         rubric_version: Some(rubric_version.clone()),

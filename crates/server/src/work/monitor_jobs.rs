@@ -35,17 +35,17 @@ use crate::monitor::{FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling
 
 /// Judges one trace.
 pub async fn run_monitor_job(
-    shop: &WorkerContext,
+    context: &WorkerContext,
     job: &Job,
     stop: &mut StopSignal,
 ) -> Result<JobEnd, JobError> {
     let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
-    let monitor = shop.store.monitor(project, task.monitor).await?;
+    let monitor = context.store.monitor(project, task.monitor).await?;
     if monitor.removed.is_some() {
         return Ok(JobEnd::Finished);
     }
-    let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
+    let decision = context.store.decision(project, &task.trace, task.monitor).await?;
     // A failed trace waits for budget, and its decision stays open.
     let waits_for_money =
         decision.state == DecisionState::OverBudget && decision.stratum == TraceStratum::Failed;
@@ -53,34 +53,34 @@ pub async fn run_monitor_job(
         // Another worker stored its result first.
         return Ok(JobEnd::Finished);
     }
-    let at_work = MonitorJobContext { shop, job, project, task: &task, decision: &decision };
+    let monitor_job = MonitorJobContext { context, job, project, task: &task, decision: &decision };
     if let Some(why) = &monitor.paused {
-        return at_work.wait_for_resume(why).await;
+        return monitor_job.wait_for_resume(why).await;
     }
-    let seated = match shop.load_prepared_monitor(project, task.version).await {
-        Ok(seated) => seated,
-        Err(JobError::Hopeless(why)) => return at_work.pause_and_wait(&why).await,
+    let prepared = match context.load_prepared_monitor(project, task.version).await {
+        Ok(prepared) => prepared,
+        Err(JobError::Hopeless(why)) => return monitor_job.pause_and_wait(&why).await,
         Err(trouble) => return Err(trouble),
     };
-    let funding = shop.load_funding_version(project, &monitor, &seated).await?;
+    let funding = context.load_funding_version(project, &monitor, &prepared).await?;
     if task.rescore.is_none() && decision.stratum != TraceStratum::Failed {
         // The job may have waited for hours, so the budget is checked again.
-        let rates = &shop.work.settings.rates;
-        if compute_sampling_pace(&shop.store, project, &funding.watched, rates, clock::current_time())
+        let rates = &context.work.settings.rates;
+        if compute_sampling_pace(&context.store, project, &funding.watched, rates, clock::current_time())
             .await?
             .is_for_failures
         {
-            return at_work.close(DecisionState::OverBudget, FOR_FAILURES).await;
+            return monitor_job.close(DecisionState::OverBudget, FOR_FAILURES).await;
         }
     }
-    let Some(trace) = shop.store.trace_content(project, &task.trace).await? else {
-        return at_work.close(DecisionState::Overloaded, "the trace was erased while it waited").await;
+    let Some(trace) = context.store.trace_content(project, &task.trace).await? else {
+        return monitor_job.close(DecisionState::Overloaded, "the trace was erased while it waited").await;
     };
     if !trace.has_content() {
-        return at_work.close(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await;
+        return monitor_job.close(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await;
     }
     if task.rescore.is_none() && matches!(decision.state, DecisionState::Sampled | DecisionState::Stale) {
-        match at_work.change_state(DecisionState::Pending, "a worker has it").await? {
+        match monitor_job.change_state(DecisionState::Pending, "a worker has it").await? {
             DecisionChange::Done => {}
             DecisionChange::Moved => return Ok(retry_changed_trace()),
             DecisionChange::Closed => return Ok(JobEnd::Finished),
@@ -89,14 +89,14 @@ pub async fn run_monitor_job(
     let material = JudgeInput::new(&Candidate::default(), Some(trace));
     tokio::select! {
         biased;
-        done = at_work.judge(&seated, &funding.watched, &material) => done,
+        done = monitor_job.judge(&prepared, &funding.watched, &material) => done,
         () = stop.now() => Ok(JobEnd::Stopped),
     }
 }
 
 /// One trace of one monitor.
 struct MonitorJobContext<'a> {
-    shop: &'a WorkerContext,
+    context: &'a WorkerContext,
     job: &'a Job,
     project: ProjectId,
     task: &'a MonitorTask,
@@ -129,56 +129,57 @@ impl MonitorJobContext<'_> {
     /// Judges under one version of the monitor, within the budget of the newest version.
     async fn judge(
         &self,
-        seated: &PreparedMonitor,
+        prepared: &PreparedMonitor,
         funding: &LoadedMonitorVersion,
         material: &JudgeInput,
     ) -> Result<JobEnd, JobError> {
-        let keys: Vec<String> = seated
-            .benches
+        let keys: Vec<String> = prepared
+            .judges
             .iter()
-            .map(|resolved_judges| self.key(seated, resolved_judges, material))
+            .map(|resolved_judges| self.key(prepared, resolved_judges, material))
             .collect();
         let mut known = Vec::new();
         for key in &keys {
             known.push(self.find_cached_opinion(key).await?);
         }
-        let mut asked = seated
-            .benches
+        let mut endpoints = prepared
+            .judges
             .iter()
             .zip(&known)
             .filter(|(_, known)| known.is_none())
-            .map(|(bench, _)| &bench.members[0].line);
-        if let Some(line) = asked.find(|model_endpoint| model_endpoint.price.is_none())
+            .map(|(judge, _)| &judge.members[0].line);
+        if let Some(line) = endpoints.find(|model_endpoint| model_endpoint.price.is_none())
             && (funding.monitor.budget.is_some()
-                || self.shop.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
+                || self.context.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
         {
             return self.pause_and_wait(&unknown_price_error(&line.name).detail).await;
         }
-        let shared = self.shop.call_context(open_monitor_budget(self.shop, self.project, funding, self.job));
-        let rubric = &seated.watched.monitor.rubric;
-        let each = seated.benches.iter().zip(&keys).zip(known).map(|((bench, key), known)| {
+        let shared =
+            self.context.call_context(open_monitor_budget(self.context, self.project, funding, self.job));
+        let rubric = &prepared.watched.monitor.rubric;
+        let each = prepared.judges.iter().zip(&keys).zip(known).map(|((judge, key), known)| {
             let shared = &shared;
             async move {
                 match known {
-                    Some(opinion) => Ok(self.reuse_opinion(bench, opinion)),
-                    None => self.ask_judge_once(key, bench, shared, rubric, material).await,
+                    Some(opinion) => Ok(self.reuse_opinion(judge, opinion)),
+                    None => self.ask_judge_once(key, judge, shared, rubric, material).await,
                 }
             }
         });
-        let heard: Vec<JudgeResult> = join_all(each).await.into_iter().collect::<Result<_, JobError>>()?;
-        self.settle_decision(seated, heard).await
+        let results: Vec<JudgeResult> = join_all(each).await.into_iter().collect::<Result<_, JobError>>()?;
+        self.settle_decision(prepared, results).await
     }
 
     /// Asks a judge. If another job of this process asks the same question at the moment, it waits for that answer.
     async fn ask_judge_once(
         &self,
         key: &str,
-        bench: &ResolvedJudges,
+        judge: &ResolvedJudges,
         shared: &GradingContext,
         rubric: &Rubric,
         material: &JudgeInput,
     ) -> Result<JudgeResult, JobError> {
-        let _first = match self.shop.join_flight(&format!("{}/{key}", self.project)) {
+        let _first = match self.context.join_flight(&format!("{}/{key}", self.project)) {
             Flight::First(turn) => Some(turn),
             Flight::Later(first) => {
                 drop(first.lock().await);
@@ -187,39 +188,43 @@ impl MonitorJobContext<'_> {
         };
         // The first asker looks too, because another process may have answered in the meantime.
         if let Some(opinion) = self.find_cached_opinion(key).await? {
-            return Ok(self.reuse_opinion(bench, opinion));
+            return Ok(self.reuse_opinion(judge, opinion));
         }
-        let heard = self.ask_judge(bench, shared, rubric, material).await?;
-        if heard.opinion.is_answered() {
-            let kept = serde_json::to_vec(&heard.opinion).expect("an opinion is plain data");
-            retry_while_transient(|| self.shop.store.cache(self.project, key, &kept, clock::current_time()))
-                .await?;
+        let result = self.ask_judge(judge, shared, rubric, material).await?;
+        if result.opinion.is_answered() {
+            let bytes = serde_json::to_vec(&result.opinion).expect("an opinion is plain data");
+            retry_while_transient(|| {
+                self.context.store.cache(self.project, key, &bytes, clock::current_time())
+            })
+            .await?;
         }
-        Ok(heard)
+        Ok(result)
     }
 
     /// Stores the judges' results as the decision on the trace.
     async fn settle_decision(
         &self,
-        seated: &PreparedMonitor,
-        heard: Vec<JudgeResult>,
+        prepared: &PreparedMonitor,
+        results: Vec<JudgeResult>,
     ) -> Result<JobEnd, JobError> {
-        for it in &heard {
+        for it in &results {
             for GradeFailure { failure, .. } in it.opinion.grades.iter().filter_map(failure) {
-                self.shop.metrics.judge_failed(&it.judge, failure);
+                self.context.metrics.judge_failed(&it.judge, failure);
             }
         }
-        if let Some(why) =
-            heard.iter().flat_map(|judge_result| &judge_result.opinion.grades).find_map(judge_lockout_reason)
+        if let Some(why) = results
+            .iter()
+            .flat_map(|judge_result| &judge_result.opinion.grades)
+            .find_map(judge_lockout_reason)
         {
             return self.pause_and_wait(&why).await;
         }
-        let rubric = &seated.watched.monitor.rubric;
+        let rubric = &prepared.watched.monitor.rubric;
         let verdicts: Vec<Verdict> =
-            heard.iter().map(|judge_result| judge_result.opinion.verdict.clone()).collect();
+            results.iter().map(|judge_result| judge_result.opinion.verdict.clone()).collect();
         let verdict = combine_members(&verdicts, rubric.pass_mark);
         let state = match JudgementStatus::of(&verdict) {
-            JudgementStatus::Answered if heard.iter().all(|judge_result| judge_result.is_cached) => {
+            JudgementStatus::Answered if results.iter().all(|judge_result| judge_result.is_cached) => {
                 DecisionState::Cached
             }
             JudgementStatus::Answered => DecisionState::Scored,
@@ -229,31 +234,31 @@ impl MonitorJobContext<'_> {
         if state == DecisionState::OverBudget && self.task.rescore.is_some() {
             return Ok(postpone_until_funded());
         }
-        let note = decision_note(state, &heard);
+        let note = decision_note(state, &results);
         if state == DecisionState::OverBudget && self.decision.stratum == TraceStratum::Failed {
             // Failed traces are the most important ones, so they are judged as soon as there is budget.
             if self.decision.state != DecisionState::OverBudget {
                 // A gate may have failed already, and the verdict says so.
-                self.record(seated, &heard, verdict).await?;
+                self.record(prepared, &results, verdict).await?;
                 if self.change_state(state, &note).await? == DecisionChange::Moved {
                     return Ok(retry_changed_trace());
                 }
             }
             return Ok(postpone_until_funded());
         }
-        let TraceScores { scores, spread } = collect_judge_scores(seated, rubric, &heard, &verdict);
-        let margin = seated.watched.monitor.margin();
+        let TraceScores { scores, spread } = collect_judge_scores(prepared, rubric, &results, &verdict);
+        let margin = prepared.watched.monitor.margin();
         let is_disputed = spread.is_some_and(|spread| margin < spread);
-        self.record(seated, &heard, verdict).await?;
+        self.record(prepared, &results, verdict).await?;
         let outcome = DecisionOutcome { state, note: &note, spread, is_disputed };
         let outcome = Some(outcome).filter(|_| self.task.rescore.is_none());
-        let (scored, now) = (self.load_score_origin(seated).await?, clock::current_time());
+        let (scored, now) = (self.load_score_origin(prepared).await?, clock::current_time());
         let change = retry_while_transient(|| {
-            self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now)
+            self.context.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now)
         })
         .await?;
         match change {
-            DecisionChange::Done => self.shop.metrics.count_decision(state),
+            DecisionChange::Done => self.context.metrics.count_decision(state),
             DecisionChange::Moved => return Ok(retry_changed_trace()),
             DecisionChange::Closed => {}
         }
@@ -262,14 +267,14 @@ impl MonitorJobContext<'_> {
 
     async fn record(
         &self,
-        seated: &PreparedMonitor,
-        heard: &[JudgeResult],
+        prepared: &PreparedMonitor,
+        results: &[JudgeResult],
         verdict: Verdict,
     ) -> Result<(), JobError> {
-        let (project, now, store) = (self.project, clock::current_time(), &self.shop.store);
-        let rubric = &seated.watched.monitor.rubric;
-        let rubric_version = seated.watched.rubric_version.clone();
-        let probability = self.load_score_origin(seated).await?.probability;
+        let (project, now, store) = (self.project, clock::current_time(), &self.context.store);
+        let rubric = &prepared.watched.monitor.rubric;
+        let rubric_version = prepared.watched.rubric_version.clone();
+        let probability = self.load_score_origin(prepared).await?.probability;
         // Each event so far (an error, a missing budget, or a result about an earlier revision) counts as an attempt of
         // its own: a grade of the same attempt would not be stored again.
         let is_past = |event: &&DecisionEvent| {
@@ -293,7 +298,7 @@ impl MonitorJobContext<'_> {
             time: now,
         };
         let grades: Vec<NewGrade> =
-            heard.iter().flat_map(|judge_result| &judge_result.opinion.grades).map(grade).collect();
+            results.iter().flat_map(|judge_result| &judge_result.opinion.grades).map(grade).collect();
         let cost = grades.iter().map(|grade| grade.grade.spend).fold(Spend::default(), Spend::plus).cost;
         let verdict = NewVerdict {
             candidate: self.task.trace.to_string(),
@@ -308,27 +313,27 @@ impl MonitorJobContext<'_> {
         };
         let verdicts = [verdict];
         retry_while_transient(|| store.record(project, &grades, &verdicts)).await?;
-        if self.shop.work.emit.is_some() {
+        if self.context.work.emit.is_some() {
             let (trace, monitor) = (self.task.trace.clone(), self.task.monitor);
             let emit = Emit::Trace { trace, monitor, rubric_version: rubric_version.clone(), attempt };
             let job = emit.job(project, now);
             retry_while_transient(|| store.add_job(&job, now)).await?;
         }
-        let exchanges: Vec<serde_json::Value> = heard
+        let exchanges: Vec<serde_json::Value> = results
             .iter()
             .flat_map(|judge_result| &judge_result.exchanges)
             .map(|judge_exchange| serde_json::to_value(judge_exchange).expect("an exchange is plain data"))
             .collect();
-        if !exchanges.is_empty() && self.shop.work.store_exchanges {
+        if !exchanges.is_empty() && self.context.work.store_exchanges {
             let (owner, part) = (self.task.trace.to_string(), rubric_version.to_string());
             retry_while_transient(|| store.put_exchanges(project, &owner, &part, &exchanges, now)).await?;
         }
         Ok(())
     }
 
-    async fn load_score_origin(&self, seated: &PreparedMonitor) -> Result<ScoreContext, StoreError> {
+    async fn load_score_origin(&self, prepared: &PreparedMonitor) -> Result<ScoreContext, StoreError> {
         let share = match self.task.rescore {
-            Some(id) => self.shop.store.rescore(self.project, id).await?.share.get(),
+            Some(id) => self.context.store.rescore(self.project, id).await?.share.get(),
             None => 1.0,
         };
         let decision = self.decision;
@@ -337,8 +342,8 @@ impl MonitorJobContext<'_> {
             monitor: self.task.monitor,
             trace: self.task.trace.clone(),
             revision: decision.revision,
-            version: seated.watched.id,
-            rubric_version: seated.watched.rubric_version.clone(),
+            version: prepared.watched.id,
+            rubric_version: prepared.watched.rubric_version.clone(),
             rescore: self.task.rescore,
             stratum: decision.stratum,
             agent: decision.agent.clone(),
@@ -348,17 +353,17 @@ impl MonitorJobContext<'_> {
     }
 
     /// Cache key of a judgement: task, context and output, rubric version and judge.
-    fn key(&self, seated: &PreparedMonitor, bench: &ResolvedJudges, material: &JudgeInput) -> String {
-        let member = &bench.members[0];
+    fn key(&self, prepared: &PreparedMonitor, judge: &ResolvedJudges, material: &JudgeInput) -> String {
+        let member = &judge.members[0];
         let mut hasher = blake3::Hasher::new();
         let parts = [
-            seated.watched.rubric_version.to_string(),
+            prepared.watched.rubric_version.to_string(),
             member.line.name.clone(),
             member.line.address.clone(),
             format!("{:?} {}", member.temperature, member.max_tokens),
             material.fingerprint(),
             // Judges see only a part of the input, but checks see all of it.
-            if has_checks(&seated.watched.monitor.rubric) {
+            if has_checks(&prepared.watched.monitor.rubric) {
                 material.whole_fingerprint()
             } else {
                 String::new()
@@ -371,27 +376,28 @@ impl MonitorJobContext<'_> {
     }
 
     async fn find_cached_opinion(&self, key: &str) -> Result<Option<StoredOpinion>, JobError> {
-        let kept =
-            retry_while_transient(|| self.shop.store.cached_reply(self.project, key, clock::current_time()))
-                .await?;
+        let bytes = retry_while_transient(|| {
+            self.context.store.cached_reply(self.project, key, clock::current_time())
+        })
+        .await?;
         // A cached opinion that this version cannot parse counts as a miss. So does one without an answer: earlier
         // versions stored verdicts of failed gates before the judge had answered.
-        let opinion = kept.and_then(|kept| serde_json::from_slice::<StoredOpinion>(&kept).ok());
+        let opinion = bytes.and_then(|bytes| serde_json::from_slice::<StoredOpinion>(&bytes).ok());
         Ok(opinion.filter(StoredOpinion::is_answered))
     }
 
-    fn reuse_opinion(&self, bench: &ResolvedJudges, mut opinion: StoredOpinion) -> JudgeResult {
+    fn reuse_opinion(&self, judge: &ResolvedJudges, mut opinion: StoredOpinion) -> JudgeResult {
         for grade in &mut opinion.grades {
             grade.candidate = self.task.trace.to_string();
             grade.spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
             grade.attempts.clear();
         }
-        JudgeResult { judge: judge_name(bench).to_owned(), opinion, exchanges: Vec::new(), is_cached: true }
+        JudgeResult { judge: judge_name(judge).to_owned(), opinion, exchanges: Vec::new(), is_cached: true }
     }
 
     async fn ask_judge(
         &self,
-        bench: &ResolvedJudges,
+        judge: &ResolvedJudges,
         shared: &GradingContext,
         rubric: &Rubric,
         material: &JudgeInput,
@@ -400,27 +406,32 @@ impl MonitorJobContext<'_> {
         // No person reviews each trace, so an answer without evidence is an error and not a low score.
         let rubric = &rubric.with_evidence_missing(EvidenceMissing::Error);
         let case = JudgeCase { candidate, material, row: None, rubric, labels: None, contests: None };
-        let mut decision = bench.decide(&shared.caller, case).await.map_err(JobError::hopeless)?;
-        let said = decision.opinions.swap_remove(0);
+        let mut decision = judge.decide(&shared.caller, case).await.map_err(JobError::hopeless)?;
+        let judge_opinion = decision.opinions.swap_remove(0);
         let clean = |mut value: serde_json::Value| {
             shared.redactor.json(&mut value);
             value
         };
-        let opinion = StoredOpinion { verdict: said.verdict, grades: said.grades };
+        let opinion = StoredOpinion { verdict: judge_opinion.verdict, grades: judge_opinion.grades };
         let opinion = clean(serde_json::to_value(opinion).expect("an opinion is plain data"));
         let opinion = serde_json::from_value(opinion).expect("only texts were changed");
-        let exchanges = said.exchanges.iter().map(|judge_exchange| {
+        let exchanges = judge_opinion.exchanges.iter().map(|judge_exchange| {
             let exchange = clean(serde_json::to_value(judge_exchange).expect("an exchange is plain data"));
             serde_json::from_value(exchange).expect("only texts were changed")
         });
-        Ok(JudgeResult { judge: said.judge, opinion, exchanges: exchanges.collect(), is_cached: false })
+        Ok(JudgeResult {
+            judge: judge_opinion.judge,
+            opinion,
+            exchanges: exchanges.collect(),
+            is_cached: false,
+        })
     }
 
     async fn change_state(&self, state: DecisionState, note: &str) -> Result<DecisionChange, JobError> {
         if self.task.rescore.is_some() {
             return Ok(DecisionChange::Done);
         }
-        let (store, monitor) = (&self.shop.store, self.task.monitor);
+        let (store, monitor) = (&self.context.store, self.task.monitor);
         let of = TraceRevision { trace: self.task.trace.clone(), revision: self.decision.revision };
         let outcome = DecisionOutcome { state, note, spread: None, is_disputed: false };
         let change = retry_while_transient(|| {
@@ -428,7 +439,7 @@ impl MonitorJobContext<'_> {
         })
         .await?;
         if change == DecisionChange::Done {
-            self.shop.metrics.count_decision(state);
+            self.context.metrics.count_decision(state);
         }
         Ok(change)
     }
@@ -444,10 +455,10 @@ impl MonitorJobContext<'_> {
     /// Pauses the monitor until a person resumes it; this trace waits with the others.
     async fn pause_and_wait(&self, why: &str) -> Result<JobEnd, JobError> {
         tracing::warn!(monitor = %self.task.monitor, why, "a monitor is paused");
-        retry_while_transient(|| pause_monitor(&self.shop.store, self.project, self.task.monitor, why))
+        retry_while_transient(|| pause_monitor(&self.context.store, self.project, self.task.monitor, why))
             .await?;
         // A person who resumes the monitor has fixed the key, so vendors are unblocked.
-        self.shop.unblock_vendors();
+        self.context.unblock_vendors();
         self.wait_for_resume(why).await
     }
 
@@ -501,36 +512,37 @@ fn judge_lockout_reason(grade: &Grade) -> Option<String> {
     }
 }
 
-fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
+fn decision_note(state: DecisionState, results: &[JudgeResult]) -> String {
     let broke = || {
-        heard.iter().find_map(|judge_result| {
+        results.iter().find_map(|judge_result| {
             Some((&judge_result.judge, judge_result.opinion.grades.iter().find_map(failure)?))
         })
     };
     match state {
         DecisionState::Cached => "the same was judged before".to_owned(),
         DecisionState::JudgeError => match broke() {
-            Some((judge, GradeFailure { failure, detail })) if 1 < heard.len() => {
+            Some((judge, GradeFailure { failure, detail })) if 1 < results.len() => {
                 format!("{judge}: {}: {detail}", failure_name(failure))
             }
             Some((_, GradeFailure { failure, detail })) => format!("{}: {detail}", failure_name(failure)),
             None => {
-                let mut undecided = heard.iter().flat_map(|heard| &heard.opinion.verdict.undecided_gates);
+                let mut undecided =
+                    results.iter().flat_map(|judge_result| &judge_result.opinion.verdict.undecided_gates);
                 undecided.next().map_or_else(|| "the judge gave no answer".to_owned(), ToString::to_string)
             }
         },
         DecisionState::OverBudget => {
             // Checks give reasons as well, but their grades are not the missing ones.
-            let mut deferred = heard
+            let mut deferred = results
                 .iter()
                 .flat_map(|judge_result| &judge_result.opinion.grades)
                 .filter(|grade| matches!(grade.outcome, Outcome::Deferred { .. }))
                 .map(|grade| grade.reason.as_str());
-            let told = deferred.find(|reason| !reason.is_empty());
-            told.unwrap_or("the budget was used up").to_owned()
+            let reason = deferred.find(|reason| !reason.is_empty());
+            reason.unwrap_or("the budget was used up").to_owned()
         }
         _ => {
-            let judges: Vec<&str> = heard.iter().map(|judge_result| judge_result.judge.as_str()).collect();
+            let judges: Vec<&str> = results.iter().map(|judge_result| judge_result.judge.as_str()).collect();
             format!("judged by {}", judges.join(PANEL))
         }
     }
@@ -541,14 +553,14 @@ fn has_checks(rubric: &Rubric) -> bool {
 }
 
 /// Closes the decision of a job that failed too often, so that estimates do not wait for its trace.
-pub async fn close_dead_monitor_job(shop: &WorkerContext, job: &Job) -> Result<(), JobError> {
+pub async fn close_dead_monitor_job(context: &WorkerContext, job: &Job) -> Result<(), JobError> {
     let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
-    let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
+    let decision = context.store.decision(project, &task.trace, task.monitor).await?;
     if task.rescore.is_some() || !decision.state.is_open() {
         return Ok(());
     }
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
-    let at_work = MonitorJobContext { shop, job, project, task: &task, decision: &decision };
-    at_work.change_state(DecisionState::JudgeError, &why).await.map(drop)
+    let monitor_job = MonitorJobContext { context, job, project, task: &task, decision: &decision };
+    monitor_job.change_state(DecisionState::JudgeError, &why).await.map(drop)
 }

@@ -92,9 +92,9 @@ pub(super) struct TraceScores {
 
 /// The scores of each judge and of the panel, and the largest difference between judges.
 pub(super) fn collect_judge_scores(
-    seated: &PreparedMonitor,
+    prepared: &PreparedMonitor,
     rubric: &Rubric,
-    heard: &[JudgeResult],
+    results: &[JudgeResult],
     verdict: &Verdict,
 ) -> TraceScores {
     let score = |judge: &str, name: &str, unit: Option<f64>| {
@@ -104,7 +104,7 @@ pub(super) fn collect_judge_scores(
         Score { judge: judge.to_owned(), criterion: name.to_owned(), unit, is_passed }
     };
     let mut all = Vec::new();
-    for it in heard {
+    for it in results {
         all.extend(overall_score(&it.judge, &it.opinion.verdict));
         for grade in &it.opinion.grades {
             let unit = grade.outcome.unit();
@@ -115,7 +115,7 @@ pub(super) fn collect_judge_scores(
             }
         }
     }
-    if heard.len() < 2 {
+    if results.len() < 2 {
         return TraceScores { scores: all, spread: None };
     }
     let mut by_criterion: BTreeMap<String, PanelUnits> = BTreeMap::new();
@@ -125,10 +125,10 @@ pub(super) fn collect_judge_scores(
         answers.n_failed += usize::from(member.unit.is_none());
     }
     let spread = by_criterion.values().filter_map(PanelUnits::spread).max_by(f64::total_cmp);
-    let judge = seated.judge();
+    let judge = prepared.judge();
     all.extend(overall_score(&judge, verdict));
     for (name, answers) in by_criterion.iter().filter(|(name, _)| !name.is_empty()) {
-        if let Some(unit) = answers.panel_unit(heard.len()) {
+        if let Some(unit) = answers.panel_unit(results.len()) {
             all.push(score(&judge, name, unit));
         }
     }

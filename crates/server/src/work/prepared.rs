@@ -25,26 +25,26 @@ use crate::job::{Work, WorkRefusal, format_load_errors};
 #[derive(Debug)]
 pub struct PreparedSubmission {
     pub name: String,
-    pub asked: NewRun,
+    pub submission: NewRun,
     /// In the order of the plan.
     pub jobs: Vec<GradingJob>,
     settings: ProjectSettings,
     cache: Option<Cache>,
     redactor: Redactor,
     /// Rate limiters that all slices of the run share.
-    gates: RateLimiters,
+    rate_limiters: RateLimiters,
 }
 
 impl PreparedSubmission {
-    pub fn new(asked: NewRun, work: &Work) -> Result<Self, WorkRefusal> {
-        check_run_request(&asked)?;
-        let bundle = asked.bundle();
+    pub fn new(submission: NewRun, work: &Work) -> Result<Self, WorkRefusal> {
+        check_run_request(&submission)?;
+        let bundle = submission.bundle();
         let loaded = bundle.load();
         let problems = format_load_errors(&loaded);
         let mut suite = loaded.suite.ok_or(WorkRefusal::Suite(problems))?;
         let mut settings = merge_local_settings(loaded.settings, work);
         if !work.allow_commands {
-            check_run_permissions(&asked, &suite, &settings, &work.settings)?;
+            check_run_permissions(&submission, &suite, &settings, &work.settings)?;
             // An address from a submitted file must not get API keys of this machine.
             settings.judge.base_url.clone_from(&work.settings.judge.base_url);
         }
@@ -53,16 +53,16 @@ impl PreparedSubmission {
         let resolver =
             Arc::new(if work.allow_private_network { resolver } else { resolver.with_address_guard()? });
         let request = RunRequest {
-            judge_model: asked.judge.clone(),
-            agent_model: asked.agent.clone(),
-            seed: asked.seed,
+            judge_model: submission.judge.clone(),
+            agent_model: submission.agent.clone(),
+            seed: submission.seed,
             ..RunRequest::default()
         };
         for case in &mut suite.cases {
             request.prepare_case(case);
         }
-        let plan = plan_suite(&suite, &asked.select())?;
-        let name = suite.name.clone().unwrap_or_else(|| asked.suite.clone());
+        let plan = plan_suite(&suite, &submission.select())?;
+        let name = suite.name.clone().unwrap_or_else(|| submission.suite.clone());
         let project = bundle.project(PathBuf::from("."));
         let servers = std::mem::take(&mut suite.servers);
         let programs = CheckPrograms::new(Arc::clone(&resolver), project.clone(), work.allow_commands);
@@ -74,7 +74,7 @@ impl PreparedSubmission {
             resolver,
         };
         let agents = Arc::clone(&resources.agents);
-        let mut judges = PreparedJudges::new(resources, suite.judges.clone(), asked.seed);
+        let mut judges = PreparedJudges::new(resources, suite.judges.clone(), submission.seed);
         let mut jobs = Vec::with_capacity(plan.units.len());
         for (at, unit) in plan.units.into_iter().enumerate() {
             refuse_what_cannot_run(&agents, &unit)?;
@@ -85,7 +85,7 @@ impl PreparedSubmission {
         let cache = work.cache.as_ref().map(|cache| Cache::new(cache.join("replies")));
         let redactor = Redactor::new(work.environment.secrets(), &settings.redact);
         let redactor = redactor.map_err(|redactor| WorkRefusal::Suite(redactor.to_string()))?;
-        Ok(Self { name, asked, jobs, settings, cache, redactor, gates: RateLimiters::default() })
+        Ok(Self { name, submission, jobs, settings, cache, redactor, rate_limiters: RateLimiters::default() })
     }
 
     /// The header of the run before its start.
@@ -101,10 +101,10 @@ impl PreparedSubmission {
             format: FORMAT,
             id,
             suite: Some(self.name.clone()),
-            provenance: self.asked.provenance.clone().clean(&self.redactor),
+            provenance: self.submission.provenance.clone().clean(&self.redactor),
             started,
             ended: None,
-            seed: self.asked.seed,
+            seed: self.submission.seed,
             rubrics,
             results: RunResults::default(),
             spend: Spend::default(),
@@ -121,10 +121,10 @@ impl PreparedSubmission {
         let limits = vendor_limits(&self.settings);
         let caller = ModelClient::default()
             .with_shared_budget(shared_budget)
-            .with_rate_limiters(self.gates.clone())
+            .with_rate_limiters(self.rate_limiters.clone())
             .with_limits(limits);
         let caller = match &self.cache {
-            Some(cache) => caller.with_cache(cache.clone(), self.asked.caching()),
+            Some(cache) => caller.with_cache(cache.clone(), self.submission.caching()),
             None => caller,
         };
         Arc::new(GradingContext { caller, redactor: self.redactor.clone(), outputs })
@@ -158,23 +158,23 @@ pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
 }
 
 /// Checks the options of a request that do not depend on its suite.
-fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
+fn check_run_request(submission: &NewRun) -> Result<(), WorkRefusal> {
     let wrong = |why: String| Err(WorkRefusal::Wrong(why));
-    if !asked.files.contains_key(&asked.suite) {
-        return wrong(format!("`suite` is `{}`, which is not one of `files`", asked.suite));
+    if !submission.files.contains_key(&submission.suite) {
+        return wrong(format!("`suite` is `{}`, which is not one of `files`", submission.suite));
     }
-    if let Some(name) = &asked.dialect
+    if let Some(name) = &submission.dialect
         && !Dialect::ALL.iter().any(|(known, _)| known == name)
     {
         return wrong(format!("`dialect` is one of {}", Dialect::ALL.map(|(known, _)| known).join(", ")));
     }
-    if asked.shard.is_some_and(|shard| shard.part == 0 || shard.of < shard.part) {
+    if submission.shard.is_some_and(|shard| shard.part == 0 || shard.of < shard.part) {
         return wrong("`shard` is a part from 1 to `of`".to_owned());
     }
-    if asked.max_cost.is_some_and(|max_cost| !(0.0..9e6).contains(&max_cost)) {
+    if submission.max_cost.is_some_and(|max_cost| !(0.0..9e6).contains(&max_cost)) {
         return wrong("`max_cost` is an amount of dollars such as 0.5".to_owned());
     }
-    if asked.judge.as_deref() == Some("auto") {
+    if submission.judge.as_deref() == Some("auto") {
         return wrong("`auto` works only on your own machine; name a model".to_owned());
     }
     Ok(())
@@ -213,7 +213,7 @@ fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
 
 /// Refuses files that request more than this server allows, because files may come from strangers.
 fn check_run_permissions(
-    asked: &NewRun,
+    submission: &NewRun,
     suite: &Suite,
     settings: &ProjectSettings,
     own: &ProjectSettings,
@@ -222,7 +222,8 @@ fn check_run_permissions(
     let models_of = |judge: &Judge| judge.models().cloned().collect::<Vec<String>>();
     let judges =
         suite.cases.iter().map(|case| &case.judge).chain(suite.judges.values()).chain([&suite.judge]);
-    let mut models = judges.flat_map(models_of).chain(asked.judge.clone()).chain(asked.agent.clone());
+    let mut models =
+        judges.flat_map(models_of).chain(submission.judge.clone()).chain(submission.agent.clone());
     if let Some(program) = models.find(|model| model.starts_with("command:")) {
         return refused(format!("`{program}` is a program as judge"));
     }

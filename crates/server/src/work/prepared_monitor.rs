@@ -7,22 +7,22 @@ use crate::monitor::{LoadedMonitorVersion, PANEL};
 #[derive(Debug)]
 pub struct PreparedMonitor {
     pub watched: LoadedMonitorVersion,
-    pub benches: Vec<ResolvedJudges>,
+    pub judges: Vec<ResolvedJudges>,
 }
 
 impl PreparedMonitor {
     pub fn new(watched: LoadedMonitorVersion, work: &Work) -> Result<Self, WorkRefusal> {
-        let benches = build_monitor_judges(&watched.monitor, work)?;
-        Ok(Self { watched, benches })
+        let judges = build_monitor_judges(&watched.monitor, work)?;
+        Ok(Self { watched, judges })
     }
 
     /// The judge's name; for a panel, all names joined.
     pub(super) fn judge(&self) -> String {
-        let names: Vec<&str> = self.benches.iter().map(judge_name).collect();
+        let names: Vec<&str> = self.judges.iter().map(judge_name).collect();
         names.join(PANEL)
     }
 }
 
-pub(super) fn judge_name(bench: &ResolvedJudges) -> &str {
-    &bench.members[0].line.name
+pub(super) fn judge_name(judge: &ResolvedJudges) -> &str {
+    &judge.members[0].line.name
 }

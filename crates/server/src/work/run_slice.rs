@@ -87,31 +87,31 @@ impl Slice {
 
 /// Grades the units of a slice that have no result yet.
 pub async fn run_slice_job(
-    shop: &WorkerContext,
+    context: &WorkerContext,
     job: &Job,
     stop: &mut StopSignal,
 ) -> Result<JobEnd, JobError> {
     let (project, slice) = Slice::of(job)?;
-    let prepared = match shop.load_prepared_submission(project, slice.run).await {
+    let prepared = match context.load_prepared_submission(project, slice.run).await {
         // The run was deleted in the meantime.
         Err(JobError::Gone) => return Ok(JobEnd::Finished),
         prepared => prepared?,
     };
     // Units with grader errors are graded again, together with the units they are compared with.
-    let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
+    let graded = context.store.graded_places(project, slice.run, slice.range()).await?;
     let is_left =
         |job: &execute::GradingJob| graded.get(&job.at).is_none_or(|status| *status == VerdictStatus::Error);
     let jobs = slice.places.iter().filter_map(|at| prepared.jobs.get(*at).cloned()).collect();
     let jobs = select_again(jobs, is_left);
     if !jobs.is_empty() {
-        let limit = prepared.asked.cap().map(Limit::InAll);
+        let limit = prepared.submission.cap().map(Limit::InAll);
         let shared_budget =
-            ProjectBudget::new(shop, project, KIND, slice.run.to_string()).with_limit(limit).with_job(job);
-        let mut keeper = ResultRecorder { shop, project, run: slice.run, broken: BTreeSet::new() };
-        let outputs = load_stored_outputs(shop, project, &slice, &prepared, &jobs).await?;
+            ProjectBudget::new(context, project, KIND, slice.run.to_string()).with_limit(limit).with_job(job);
+        let mut keeper = ResultRecorder { context, project, run: slice.run, broken: BTreeSet::new() };
+        let outputs = load_stored_outputs(context, project, &slice, &prepared, &jobs).await?;
         let shared = prepared.call_context(Arc::new(shared_budget), outputs);
         let agents = jobs.first().map(|job| Arc::clone(&job.agents));
-        let again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
+        let again = if prepared.submission.retry_errors { jobs.clone() } else { Vec::new() };
         let mut stopped = keeper.pass(jobs, &shared, stop).await;
         let again = select_again(again, |job| keeper.broken.contains(&job.at));
         if matches!(stopped, Ok(None)) && !again.is_empty() {
@@ -124,13 +124,13 @@ pub async fn run_slice_job(
             return Ok(JobEnd::Stopped);
         }
     }
-    end_finished_run(shop, project, slice.run).await?;
+    end_finished_run(context, project, slice.run).await?;
     Ok(JobEnd::Finished)
 }
 
 /// The outputs that units use, of units that were graded before. Both are in the same slice.
 async fn load_stored_outputs(
-    shop: &WorkerContext,
+    context: &WorkerContext,
     project: ProjectId,
     slice: &Slice,
     prepared: &PreparedSubmission,
@@ -141,32 +141,35 @@ async fn load_stored_outputs(
     let needed: BTreeSet<&str> = needed.map(|output| output.unit.as_str()).collect();
     let jobs = slice.places.iter().filter_map(|at| prepared.jobs.get(*at));
     for job in jobs.filter(|job| needed.contains(job.unit.name.as_str())) {
-        let found = shop.store.results(project, slice.run, job.at.checked_sub(1), 1).await?;
-        found.iter().filter(|(place, _)| *place == job.at).for_each(|(_, result)| outputs.add_result(result));
+        let results = context.store.results(project, slice.run, job.at.checked_sub(1), 1).await?;
+        results
+            .iter()
+            .filter(|(place, _)| *place == job.at)
+            .for_each(|(_, result)| outputs.add_result(result));
     }
     Ok(outputs)
 }
 
 /// The run ends after the last slice.
-async fn end_finished_run(shop: &WorkerContext, project: ProjectId, run: RunId) -> Result<(), JobError> {
-    if retry_while_transient(|| shop.store.end_if_whole(project, run, clock::current_time())).await? {
+async fn end_finished_run(context: &WorkerContext, project: ProjectId, run: RunId) -> Result<(), JobError> {
+    if retry_while_transient(|| context.store.end_if_whole(project, run, clock::current_time())).await? {
         tracing::info!(%run, "a run has ended");
-        if shop.work.emit.is_some() {
+        if context.work.emit.is_some() {
             let job = Emit::Run { run }.job(project, clock::current_time());
-            retry_while_transient(|| shop.store.add_job(&job, clock::current_time())).await?;
+            retry_while_transient(|| context.store.add_job(&job, clock::current_time())).await?;
         }
     }
     Ok(())
 }
 
 /// Writes error results for the units of a slice that failed too often, so that the run can end.
-pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(), JobError> {
+pub async fn close_dead_slice_job(context: &WorkerContext, job: &Job) -> Result<(), JobError> {
     let (project, slice) = Slice::of(job)?;
-    if shop.store.run_progress(project, slice.run).await?.ended.is_some() {
+    if context.store.run_progress(project, slice.run).await?.ended.is_some() {
         return Ok(());
     }
-    let prepared = shop.load_prepared_submission(project, slice.run).await?;
-    let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
+    let prepared = context.load_prepared_submission(project, slice.run).await?;
+    let graded = context.store.graded_places(project, slice.run, slice.range()).await?;
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
     let left = slice.places.iter().filter(|place| !graded.contains_key(*place));
     let left = left.filter_map(|at| prepared.jobs.get(*at));
@@ -177,13 +180,13 @@ pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(),
     };
     let results: Vec<GradedUnit> = left.map(broken).collect();
     let results: Vec<NewRunResult<'_>> = results.iter().map(GradedUnit::as_new).collect();
-    shop.store.put_results(project, slice.run, &results, clock::current_time()).await?;
-    end_finished_run(shop, project, slice.run).await
+    context.store.put_results(project, slice.run, &results, clock::current_time()).await?;
+    end_finished_run(context, project, slice.run).await
 }
 
 /// Stores results as they arrive.
 struct ResultRecorder<'a> {
-    shop: &'a WorkerContext,
+    context: &'a WorkerContext,
     project: ProjectId,
     run: RunId,
     broken: BTreeSet<usize>,
@@ -210,7 +213,7 @@ impl ResultRecorder<'_> {
         stop: &mut StopSignal,
     ) -> Result<Option<EarlyStop>, JobError> {
         let (graded, mut coming) = mpsc::channel::<GradedUnit>(UNITS);
-        let store_exchanges = self.shop.work.store_exchanges;
+        let store_exchanges = self.context.work.store_exchanges;
         let listen = async move |event: GradingEvent| {
             if let GradingEvent::Graded { at, result, exchanges } = event {
                 let json =
@@ -234,7 +237,7 @@ impl ResultRecorder<'_> {
     }
 
     async fn keep(&mut self, some: &[GradedUnit]) -> Result<(), JobError> {
-        let (store, project, run) = (&self.shop.store, self.project, self.run);
+        let (store, project, run) = (&self.context.store, self.project, self.run);
         let results: Vec<NewRunResult<'_>> = some.iter().map(GradedUnit::as_new).collect();
         match retry_while_transient(|| store.put_results(project, run, &results, clock::current_time())).await
         {

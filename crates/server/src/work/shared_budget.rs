@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The budget of calls for one purpose.
 #[derive(Debug)]
 pub struct ProjectBudget {
-    shop: WorkerContext,
+    context: WorkerContext,
     project: ProjectId,
     purpose: &'static str,
     subject: String,
@@ -39,9 +39,9 @@ pub struct ProjectBudget {
 
 impl ProjectBudget {
     /// For a run or a monitor, by its id.
-    pub fn new(shop: &WorkerContext, project: ProjectId, purpose: &'static str, subject: String) -> Self {
-        let (shop, is_told) = (shop.clone(), AtomicBool::new(false));
-        Self { shop, project, purpose, subject, limit: None, limit_cap: None, job: None, is_told }
+    pub fn new(context: &WorkerContext, project: ProjectId, purpose: &'static str, subject: String) -> Self {
+        let (context, is_told) = (context.clone(), AtomicBool::new(false));
+        Self { context, project, purpose, subject, limit: None, limit_cap: None, job: None, is_told }
     }
 
     /// Sets the budget of the run or monitor, in addition to the project's cap.
@@ -63,7 +63,7 @@ impl ProjectBudget {
     }
 
     async fn reserve_amount(&self, model: &str, most: Option<Usd>) -> Result<ReservationId, ModelError> {
-        let store = &self.shop.store;
+        let store = &self.context.store;
         let away = |error: StoreError| {
             let why = format!("cannot reserve budget: {error}");
             ModelError::new(ModelErrorKind::Unavailable, why)
@@ -89,7 +89,7 @@ impl ProjectBudget {
         let id = ReservationId::at(clock::current_time());
         let mut has_waited = false;
         loop {
-            let settled = self.shop.settled.notified();
+            let settled = self.context.settled.notified();
             let reserved =
                 retry_while_transient(|| store.reserve_as(id, self.project, &wanted, clock::current_time()))
                     .await;
@@ -97,7 +97,7 @@ impl ProjectBudget {
                 Reserve::Held(id) => {
                     // The released amount may be enough for another waiting call, so it is woken.
                     if has_waited {
-                        self.shop.settled.notify_one();
+                        self.context.settled.notify_one();
                     }
                     return Ok(id);
                 }
@@ -124,14 +124,14 @@ impl ProjectBudget {
         if self.is_told.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (store, now) = (&self.shop.store, clock::current_time());
-        let told = async {
+        let (store, now) = (&self.context.store, clock::current_time());
+        let raised = async {
             let cap = store.project(self.project).await?.cap;
             let month = Month::of(now).to_string();
             let signal = alert::spend_stop_signal(&month, spent.settled, cap.as_ref(), needed);
             notify::apply_alert_signal(store, self.project, &signal, now).await
         };
-        if let Err(error) = told.await {
+        if let Err(error) = raised.await {
             tracing::warn!(%error, "cannot raise the alert that the monthly budget is used up");
         }
     }
@@ -139,13 +139,13 @@ impl ProjectBudget {
 
 /// The budget of a monitor's calls: the project's cap and the limit in this version of the monitor.
 pub(super) fn open_monitor_budget(
-    shop: &WorkerContext,
+    context: &WorkerContext,
     project: ProjectId,
     funding: &LoadedMonitorVersion,
     job: &Job,
 ) -> ProjectBudget {
-    let cap = monitor_budget_cap(&funding.monitor, &shop.work.settings.rates);
-    let budget = ProjectBudget::new(shop, project, MONITOR, funding.monitor_id.to_string());
+    let cap = monitor_budget_cap(&funding.monitor, &context.work.settings.rates);
+    let budget = ProjectBudget::new(context, project, MONITOR, funding.monitor_id.to_string());
     budget.with_monthly_cap(cap).with_job(job)
 }
 
@@ -169,14 +169,15 @@ impl SharedBudget for ProjectBudget {
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
         Box::pin(async move {
             let id = self.reserve_amount(model, most).await?;
-            let held = StoredReservation { shop: self.shop.clone(), project: self.project, id, amount: most };
+            let held =
+                StoredReservation { context: self.context.clone(), project: self.project, id, amount: most };
             Ok(Box::new(held) as Box<dyn BudgetReservation>)
         })
     }
 
     fn may_fit(&self, most: Usd) -> BoxFuture<'_, bool> {
         Box::pin(async move {
-            let (store, now) = (&self.shop.store, clock::current_time());
+            let (store, now) = (&self.context.store, clock::current_time());
             // If the spend cannot be read, the reservation itself decides.
             let Ok(month) = store.month_spend(self.project, now).await else { return true };
             let own = match self.limit {
@@ -195,7 +196,7 @@ impl SharedBudget for ProjectBudget {
 /// A reservation in the store. If it is dropped, it stays there until its job ends, and then counts as spent.
 #[derive(Debug)]
 struct StoredReservation {
-    shop: WorkerContext,
+    context: WorkerContext,
     project: ProjectId,
     id: ReservationId,
     amount: Option<Usd>,
@@ -205,34 +206,34 @@ impl BudgetReservation for StoredReservation {
     fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let cost = cost.or(self.amount).unwrap_or_default();
-            let store = &self.shop.store;
+            let store = &self.context.store;
             match retry_while_transient(|| store.settle(self.project, self.id, cost, clock::current_time()))
                 .await
             {
-                Ok(true) => self.shop.metrics.add_spend(cost),
+                Ok(true) => self.context.metrics.add_spend(cost),
                 Ok(false) => {
                     tracing::warn!(reservation = %self.id, "it counted as spent before it was settled");
                 }
                 Err(error) => tracing::error!(%error, reservation = %self.id, "a call could not be settled"),
             }
-            self.shop.settled.notify_one();
+            self.context.settled.notify_one();
         })
     }
 }
 
 /// Settles reservations of stopped workers at their full amount, because their calls may have been billed.
-pub async fn reclaim_reservations(shop: &WorkerContext, now: Time) -> Result<usize, StoreError> {
-    let stale = shop.store.stale_reservations(now, 1000).await?;
+pub async fn reclaim_reservations(context: &WorkerContext, now: Time) -> Result<usize, StoreError> {
+    let stale = context.store.stale_reservations(now, 1000).await?;
     let mut n = 0;
     for it in &stale {
-        if shop.store.assume_spent(it.project, it.id, now).await? {
+        if context.store.assume_spent(it.project, it.id, now).await? {
             tracing::warn!(reservation = %it.id, amount = %it.amount, "its worker stopped, so it counts as spent");
-            shop.metrics.add_spend(it.amount);
+            context.metrics.add_spend(it.amount);
             n += 1;
         }
     }
     if 0 < n {
-        shop.settled.notify_one();
+        context.settled.notify_one();
     }
     Ok(n)
 }

@@ -19,10 +19,10 @@ use crate::metrics::Metrics;
 use crate::monitor::LoadedMonitorVersion;
 
 /// Prepared runs in the cache: slices of one run follow each other, and preparing a suite takes time.
-const KEPT: usize = 8;
+const MAX_CACHED_RUNS: usize = 8;
 
 /// Prepared monitor versions in the cache.
-const SEATED: usize = 100;
+const MAX_CACHED_MONITORS: usize = 100;
 
 #[derive(Debug, Clone)]
 pub struct WorkerContext(Arc<WorkerState>);
@@ -35,9 +35,9 @@ pub struct WorkerState {
     /// Notified when a reservation of this process is settled.
     pub settled: Notify,
     prepared: Mutex<VecDeque<CachedRun>>,
-    seated: Mutex<VecDeque<Arc<PreparedMonitor>>>,
+    monitors: Mutex<VecDeque<Arc<PreparedMonitor>>>,
     /// Rate limiters that the judges of all monitors share.
-    gates: Mutex<RateLimiters>,
+    rate_limiters: Mutex<RateLimiters>,
     /// Questions that a worker of this process is asking, by their cache keys.
     flights: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
@@ -68,9 +68,18 @@ impl std::ops::Deref for WorkerContext {
 
 impl WorkerContext {
     pub fn new(store: Store, work: Work, metrics: Arc<Metrics>) -> Self {
-        let (prepared, seated, gates, flights) = Default::default();
+        let (prepared, monitors, rate_limiters, flights) = Default::default();
         let settled = Notify::new();
-        Self(Arc::new(WorkerState { store, work, metrics, settled, prepared, seated, gates, flights }))
+        Self(Arc::new(WorkerState {
+            store,
+            work,
+            metrics,
+            settled,
+            prepared,
+            monitors,
+            rate_limiters,
+            flights,
+        }))
     }
 
     /// Joins the other jobs of this process that ask the same question, so that it is asked once.
@@ -86,9 +95,9 @@ impl WorkerContext {
     }
 
     /// Prepares a submission on a blocking thread.
-    pub async fn prepare(&self, asked: NewRun) -> Result<PreparedSubmission, WorkRefusal> {
+    pub async fn prepare(&self, submission: NewRun) -> Result<PreparedSubmission, WorkRefusal> {
         let work = self.work.clone();
-        let prepared = tokio::task::spawn_blocking(move || PreparedSubmission::new(asked, &work)).await;
+        let prepared = tokio::task::spawn_blocking(move || PreparedSubmission::new(submission, &work)).await;
         prepared.expect("reading a suite does not panic")
     }
 
@@ -98,12 +107,12 @@ impl WorkerContext {
         project: ProjectId,
         run: RunId,
     ) -> Result<Arc<PreparedSubmission>, JobError> {
-        if let Some(found) = self.cached_runs().iter().find(|cached| cached.run == run) {
-            return Ok(Arc::clone(&found.prepared));
+        if let Some(cached) = self.cached_runs().iter().find(|cached| cached.run == run) {
+            return Ok(Arc::clone(&cached.prepared));
         }
         let submission = self.store.submission(project, run).await?;
-        let asked = serde_json::from_slice(&submission).map_err(JobError::hopeless)?;
-        let prepared = Arc::new(self.prepare(asked).await.map_err(JobError::hopeless)?);
+        let submission = serde_json::from_slice(&submission).map_err(JobError::hopeless)?;
+        let prepared = Arc::new(self.prepare(submission).await.map_err(JobError::hopeless)?);
         self.keep(run, Arc::clone(&prepared));
         Ok(prepared)
     }
@@ -114,19 +123,19 @@ impl WorkerContext {
         project: ProjectId,
         id: MonitorVersionId,
     ) -> Result<Arc<PreparedMonitor>, JobError> {
-        let kept = || self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().iter().find(|monitor| monitor.watched.id == id) {
-            return Ok(Arc::clone(found));
+        let monitors = || self.monitors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(monitor) = monitors().iter().find(|monitor| monitor.watched.id == id) {
+            return Ok(Arc::clone(monitor));
         }
         let version = self.store.monitor_version(project, id).await?;
         let watched = LoadedMonitorVersion::read(&version).map_err(JobError::Hopeless)?;
-        let seated = Arc::new(PreparedMonitor::new(watched, &self.work).map_err(JobError::hopeless)?);
-        let mut kept = kept();
-        kept.push_back(Arc::clone(&seated));
-        if SEATED < kept.len() {
-            kept.pop_front();
+        let prepared = Arc::new(PreparedMonitor::new(watched, &self.work).map_err(JobError::hopeless)?);
+        let mut monitors = monitors();
+        monitors.push_back(Arc::clone(&prepared));
+        if MAX_CACHED_MONITORS < monitors.len() {
+            monitors.pop_front();
         }
-        Ok(seated)
+        Ok(prepared)
     }
 
     /// The version whose budget limits calls: the newest, also for a trace that was sampled under an earlier version,
@@ -135,14 +144,14 @@ impl WorkerContext {
         &self,
         project: ProjectId,
         monitor: &StoredMonitor,
-        seated: &Arc<PreparedMonitor>,
+        prepared: &Arc<PreparedMonitor>,
     ) -> Result<Arc<PreparedMonitor>, JobError> {
-        let Some(newest) = monitor.newest.as_ref().filter(|newest| newest.id != seated.watched.id) else {
-            return Ok(Arc::clone(seated));
+        let Some(newest) = monitor.newest.as_ref().filter(|newest| newest.id != prepared.watched.id) else {
+            return Ok(Arc::clone(prepared));
         };
         match self.load_prepared_monitor(project, newest.id).await {
             // Its judges cannot be called. Its own traces report that.
-            Err(JobError::Hopeless(_)) => Ok(Arc::clone(seated)),
+            Err(JobError::Hopeless(_)) => Ok(Arc::clone(prepared)),
             loaded => loaded,
         }
     }
@@ -150,23 +159,24 @@ impl WorkerContext {
     /// The context of a monitor's judge calls, with their budget.
     pub fn call_context(&self, shared_budget: ProjectBudget) -> GradingContext {
         let redactor = Redactor::new(self.work.environment.secrets(), &self.work.settings.redact);
-        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let caller =
-            ModelClient::default().with_shared_budget(Arc::new(shared_budget)).with_rate_limiters(gates);
+        let rate_limiters = self.rate_limiters.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let caller = ModelClient::default()
+            .with_shared_budget(Arc::new(shared_budget))
+            .with_rate_limiters(rate_limiters);
         let caller = caller.with_limits(vendor_limits(&self.work.settings));
         GradingContext { caller, redactor: redactor.unwrap_or_default(), outputs: StoredOutputs::default() }
     }
 
     /// Lets calls to vendors with rejected keys be made again.
     pub fn unblock_vendors(&self) {
-        *self.gates.lock().unwrap_or_else(PoisonError::into_inner) = RateLimiters::default();
+        *self.rate_limiters.lock().unwrap_or_else(PoisonError::into_inner) = RateLimiters::default();
     }
 
     pub fn keep(&self, run: RunId, prepared: Arc<PreparedSubmission>) {
-        let mut kept = self.cached_runs();
-        kept.push_back(CachedRun { run, prepared });
-        if KEPT < kept.len() {
-            kept.pop_front();
+        let mut runs = self.cached_runs();
+        runs.push_back(CachedRun { run, prepared });
+        if MAX_CACHED_RUNS < runs.len() {
+            runs.pop_front();
         }
     }
 
@@ -178,8 +188,8 @@ impl WorkerContext {
 #[cfg(test)]
 impl WorkerContext {
     /// Replaces the judges of a monitor version.
-    pub fn replace_judges(&self, watched: LoadedMonitorVersion, benches: Vec<crate::job::ResolvedJudges>) {
-        let mut seated = self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        seated.push_back(Arc::new(PreparedMonitor { watched, benches }));
+    pub fn replace_judges(&self, watched: LoadedMonitorVersion, judges: Vec<crate::job::ResolvedJudges>) {
+        let mut monitors = self.monitors.lock().unwrap_or_else(PoisonError::into_inner);
+        monitors.push_back(Arc::new(PreparedMonitor { watched, judges }));
     }
 }

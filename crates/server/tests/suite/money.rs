@@ -153,7 +153,7 @@ fn a_month_is_warned_about_once_and_begins_anew() {
             let items = all["items"].as_array().unwrap().clone();
             items.iter().map(|item| item["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        let look = async |now: &str| run_worker_maintenance(&place.app.workshop, at(now)).await;
+        let look = async |now: &str| run_worker_maintenance(&place.app.worker_context, at(now)).await;
         place.pay(7.99, "monitor", at("2028-02-28T10:00:00Z")).await;
         look("2028-02-28T10:00:00Z").await;
         assert_eq!(open().await, Vec::<String>::new());

@@ -50,9 +50,9 @@ pub fn suite(n: usize) -> Json {
 impl Place {
     /// Workers of this process, until the test ends.
     pub fn workers(&self, n: usize) {
-        let shop = self.app.workshop.clone();
+        let context = self.app.worker_context.clone();
         let never = std::future::pending();
-        tokio::spawn(async move { run_worker(shop, "here", n, never, Duration::ZERO).await });
+        tokio::spawn(async move { run_worker(context, "here", n, never, Duration::ZERO).await });
     }
 
     pub async fn submit(&self, run: Json) -> String {
@@ -353,10 +353,11 @@ fn a_worker_that_takes_over_a_slice_uses_the_outputs_that_are_stored() {
     let mut settings = judge.settings();
     settings.work.lease = Duration::from_secs(2);
     served(&settings, |place| async move {
-        let shop = place.app.workshop.clone();
+        let context = place.app.worker_context.clone();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { stopped.await.unwrap_or_default() };
-        let first = tokio::spawn(async move { run_worker(shop, "first", 1, stopped, Duration::ZERO).await });
+        let first =
+            tokio::spawn(async move { run_worker(context, "first", 1, stopped, Duration::ZERO).await });
         let text = "evals:\n  - {name: first, targets: [echo], prompt: It rains., store_output_as: weather, rubric: It is wet.}\n  \
                     - {name: second, targets: [echo], prompt: 'Again: {{ outputs.weather }}', rubric: It is wet.}\n";
         let run = place.submit(json!({ "suite": "suite.yaml", "files": { "suite.yaml": text } })).await;
