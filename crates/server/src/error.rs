@@ -66,7 +66,7 @@ pub struct Problem {
     pub request_id: Option<String>,
 }
 
-/// What a problem says, whatever its request.
+/// The parts of a problem that do not depend on the request.
 struct ProblemParts {
     status: StatusCode,
     title: &'static str,

@@ -1,4 +1,4 @@
-//! A service of another protocol on an address of its own: reachable from this machine, or by those who have a token.
+//! A service of another protocol on a separate address: reachable from this machine, or with a token.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

@@ -186,7 +186,7 @@ fn page_etag(file: &EmbeddedFile, is_packed: bool) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{hash}{form}\"")).expect("digits in quotes are a header")
 }
 
-/// Of what the build of the pages writes; nothing else is there.
+/// Content types of the files that the build of the pages writes; there are no others.
 fn page_content_type(name: &str) -> &'static str {
     match name.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",

@@ -48,7 +48,7 @@ pub struct NewItem {
     pub body: Json,
     /// Number of annotators wanted; 0 means all.
     pub n_wanted: u32,
-    /// Smaller goes first.
+    /// Items with a smaller number are assigned first.
     pub priority: i64,
     pub role: ItemRole,
     /// Position among the other items; by default after all existing ones.

@@ -130,7 +130,7 @@ pub struct StoredDatasetCase {
     pub removed_in: Option<u64>,
     /// Its trace was erased, and its text with it.
     pub is_erased: bool,
-    /// Only where it was asked for.
+    /// Only if the caller asked for records.
     pub record: Option<Json>,
 }
 
@@ -466,7 +466,7 @@ struct PresentCase {
     rubric: Option<String>,
 }
 
-/// A given case with its record as it is stored.
+/// A new case with the stored form of its record.
 struct PackedCase<'a> {
     source: &'a NewDatasetCase,
     hash: String,
@@ -490,7 +490,7 @@ struct VersionPlan<'a> {
     counts: WrittenVersion,
 }
 
-/// Compares the cases that exist with those that are given.
+/// Compares the cases that exist with the new ones.
 fn plan_version<'a>(
     present: &BTreeMap<String, PresentCase>,
     change: &'a DatasetChange,

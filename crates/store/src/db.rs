@@ -94,7 +94,7 @@ impl Db {
         self.optional(sql, args).await?.ok_or(StoreError::Failed(sqlx::Error::RowNotFound))
     }
 
-    /// Writes in a transaction of its own, and returns the number of changed rows.
+    /// Writes in a separate transaction, and returns the number of changed rows.
     pub async fn execute(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
             Self::Lite { writer, wal, faults, .. } => {

@@ -20,7 +20,7 @@ pub struct NewJob {
     pub project: Option<ProjectId>,
     pub kind: String,
     pub payload: Json,
-    /// Larger goes first.
+    /// Jobs with a larger number are leased first.
     pub priority: i64,
     /// Earliest time at which the job may be taken.
     pub ready: Time,

@@ -125,12 +125,12 @@ impl Store {
             place: path.display().to_string(),
             error: sqlx::Error::Io(error),
         })?;
-        // A connection of its own: the writer is not blocked, and reading connections cannot write files.
+        // A separate connection, because it must not block the writer, and reading connections cannot write files.
         let mut connection = writer.connect_options().connect().await?;
         let name = path.display().to_string();
         sqlx::query("VACUUM INTO $1").bind(name.clone()).execute(&mut connection).await?;
         connection.close().await?;
-        // Windows syncs only what is open for writing.
+        // Windows syncs a file only if it is open for writing.
         let synced = std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all());
         synced.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
     }

@@ -91,7 +91,7 @@ impl Store {
         let (done, answer) = oneshot::channel();
         let waiting = Waiting { project, pieces, now, done };
         self.ingest.waiting.lock().expect("nothing panics while it is held").push(waiting);
-        // In a task of its own: a caller that is cancelled must not cancel the others in the same commit.
+        // In a separate task, because a caller that is cancelled must not cancel the others in the same commit.
         let (db, ingest) = (self.db.clone(), self.ingest.clone());
         tokio::spawn(async move {
             let _turn = ingest.turn.lock().await;

@@ -143,7 +143,7 @@ impl Store {
         read_rubric_version_row(&row.ok_or_else(|| StoreError::unknown("rubric version", id))?)
     }
 
-    /// Versions with this content, of whatever rubric.
+    /// Versions of any rubric with this content.
     pub async fn versions_with_hash(
         &self,
         project: ProjectId,

@@ -9,7 +9,7 @@ use super::{AgentOutput, AgentRunError};
 /// Fields that hold the answer itself.
 const OUTPUT: [&str; 3] = ["output", "text", "response"];
 
-/// Keys that say something here.
+/// Keys of an answer that are read.
 const KNOWN: [&str; 23] = [
     "output",
     "text",
@@ -43,7 +43,7 @@ const AMOUNTS: [&str; 6] = ["cost", "cost_usd", "latency", "latency_ms", "latenc
 /// Keys whose value has counts of tokens.
 const USAGE: [&str; 3] = ["usage", "token_usage", "tokenUsage"];
 
-/// What of an answer says nothing here.
+/// A part of an answer that is ignored, or that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnswerWarning {
     UnknownKey(String),
@@ -72,10 +72,10 @@ impl AnswerWarning {
     }
 }
 
-/// A file that was written is shown up to here: no judge has room for more.
+/// Longest file, in bytes, in a diff. The 256 KiB are about 65,000 tokens; judges have no room for more.
 const MAX_FILE: usize = 256 << 10;
 
-/// Understands what was answered. JSON that has neither an answer nor a run in it is an answer itself.
+/// Reads the output of an agent. JSON that has neither an answer nor a run in it is the answer itself.
 pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let plain = || AgentOutput { response: Some(text.trim_end().to_owned()), ..AgentOutput::default() };
     let fields = match serde_json::from_str::<Json>(text) {
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(read_answer(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
         let untroubled = read_answer(r#"{"output": "Hi", "error": ""}"#).unwrap();
         assert_eq!(untroubled.response.as_deref(), Some("Hi"));
-        // That nothing was said is not a text to grade.
+        // An empty output is not a text to grade.
         for silent in [r#"{"output": null}"#, r#"{"text": null, "cost": 1}"#, r#"{"error": ""}"#] {
             assert!(
                 matches!(read_answer(silent), Err(AgentRunError::Failed(Failure::Malformed, _))),

@@ -66,7 +66,7 @@ pub(super) async fn hold_conversation(
         if !paid.from_cache {
             caller.keep(&key, &reply);
         }
-        // The last reply is the answer; what a filter flagged in an earlier one stays flagged.
+        // The last reply is the answer; a flag that a filter set on an earlier reply stays set.
         mean_log_probability = reply.mean_log_probability;
         guardrails =
             guardrails.filter(|report: &GuardrailReport| report.flagged).or(reply.guardrails.clone());
@@ -101,7 +101,7 @@ pub(super) async fn hold_conversation(
                 continue;
             }
             (StopReason::End, _) if reply.calls.is_empty() && !turns.is_empty() => {
-                // The next thing that the user says follows what was just answered.
+                // The next message of the user follows this reply.
                 request.messages.push(Message::new(MessageRole::Assistant, vec![reply.text]));
                 let next = turns.pop_front().unwrap_or_default();
                 trace.steps.extend(next.iter().map(step_of_message));
@@ -207,7 +207,7 @@ fn build_conversation(case: &Case) -> PlannedConversation {
     PlannedConversation { system, turns }
 }
 
-/// An answer within a conversation that is still to be given.
+/// Whether a message of the conversation is one that the agent still has to write.
 pub(super) fn is_open_answer(message: &Json) -> bool {
     message["role"] == "assistant" && message["content"].is_null() && message.get("tool_calls").is_none()
 }

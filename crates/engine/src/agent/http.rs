@@ -122,7 +122,8 @@ impl HttpTarget {
     pub(super) fn fill_url(&self, url: &str, values: RequestValues<'_>) -> String {
         let (address, query) =
             url.split_once('?').map_or((url, None), |(address, query)| (address, Some(query)));
-        // Variables may be the host or several parts of a path; the prompt is one part, and so is what is in a query.
+        // A variable may be the host or several parts of a path, so it is not encoded. The prompt is one part of a
+        // path, and each value in a query is one value, so these are encoded.
         let in_address = |name: &str| {
             let value = values.find(name)?;
             Some(if name == "prompt" { percent_encode(&text_of(&value)) } else { text_of(&value) })
@@ -222,7 +223,7 @@ impl HttpTarget {
     }
 }
 
-/// What a chat server says is known.
+/// Reads the reply of a server that is compatible with OpenAI's chat completions, or else any other output.
 fn read_usual_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     let body: Json = serde_json::from_str(text).unwrap_or_default();
     match body["choices"][0]["message"]["content"].as_str() {
@@ -329,7 +330,7 @@ fn is_path(expression: &str) -> bool {
     !expression.starts_with("file://") && expression.chars().all(is_part) && !expression.trim().contains(' ')
 }
 
-/// Which statuses are answers, as promptfoo's `validateStatus` says it: comparisons with `&&` and `||`.
+/// The statuses that count as success, written as in promptfoo's `validateStatus`: comparisons with `&&` and `||`.
 #[derive(Debug, PartialEq)]
 struct StatusRule {
     /// One of these must hold, with all of its tests.

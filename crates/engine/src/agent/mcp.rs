@@ -23,7 +23,7 @@ use crate::platform;
 
 const CONNECT: Duration = Duration::from_secs(60);
 
-/// More of a result than this is not shown to the model, nor kept.
+/// Longest tool result, in bytes, for the model and in the trace; the rest is cut.
 const MAX_RESULT: usize = 100_000;
 
 /// What a server may list; no model takes more.
@@ -31,7 +31,7 @@ const MAX_TOOLS: usize = 2_000;
 const MAX_TOOL_BYTES: usize = 8 << 20;
 const MAX_TOOL_PAGES: usize = 200;
 
-/// A server that was greeted and has told its tools.
+/// A server that is initialised and has listed its tools.
 pub(super) struct Mcp {
     name: String,
     service: RunningService<RoleClient, ()>,
@@ -118,7 +118,7 @@ impl Mcp {
         Ok(Self { name: name.to_owned(), service, tools, errors })
     }
 
-    /// Calls a tool. What the tool says is wrong is a result; a server that is gone is not.
+    /// Calls a tool. An error that the tool reports is a result; a lost connection is an error of the run.
     pub(super) async fn call(&self, call: &ToolCall, timeout: Duration) -> Result<ToolResult, AgentRunError> {
         let result = |text: String, error: bool| ToolResult {
             call: call.id.clone(),
@@ -216,7 +216,7 @@ fn parse_mcp_headers(
         .collect()
 }
 
-/// Keeps the end of what a server says on its standard error.
+/// Stores the last characters that a server writes to its standard error.
 async fn collect_stderr_tail(mut stderr: ChildStderr, complaints: Arc<Mutex<String>>) {
     let mut buffer = [0; 4096];
     while let Ok(n @ 1..) = stderr.read(&mut buffer).await {

@@ -1,4 +1,4 @@
-//! Produces candidates: runs what answers a prompt, and writes down what it did.
+//! Produces candidates: runs an agent on a prompt, and records what it did.
 
 mod answer;
 mod http;
@@ -38,7 +38,7 @@ use target::Runner;
 use transform::transforms_of;
 use workspace::Folder;
 
-/// Seconds for one run, unless a case says otherwise.
+/// Seconds for one run, unless the case has another number.
 const TIMEOUT: f64 = 600.0;
 
 /// What runs the cases of a suite.
@@ -49,12 +49,12 @@ pub struct Agents {
     pub project: SuiteFiles,
     /// Where models are that no target names.
     base_url: Option<String>,
-    /// Whether a file may start programs, and send variables of the environment to where it says.
+    /// Whether a file may start programs, and send variables of the environment to addresses that it names.
     allow_commands: bool,
     lines: Mutex<HashMap<EndpointKey, Arc<ModelEndpoint>>>,
     /// Programs are heavier than calls, so fewer run at a time.
     programs: Semaphore,
-    /// What of answers says nothing, each by the first target with such an answer.
+    /// Ignored parts of answers, each with the first target that had it.
     warnings: Mutex<BTreeMap<AnswerWarning, String>>,
 }
 
@@ -75,7 +75,7 @@ pub struct AgentOutput {
     /// Documents that it found itself.
     pub context: Vec<String>,
     pub metadata: serde_json::Map<String, serde_json::Value>,
-    /// What of its answer says nothing here.
+    /// Ignored parts of its answer.
     pub warnings: Vec<AnswerWarning>,
 }
 
@@ -92,7 +92,7 @@ impl AgentOutput {
 /// Why there is nothing to grade. None of it is the candidate's fault.
 #[derive(Debug)]
 pub enum AgentRunError {
-    /// The agent could not be asked.
+    /// The agent could not be run or reached, so the case is deferred.
     Deferred(Deferral, String),
     /// The run failed.
     Failed(Failure, String),
@@ -164,7 +164,7 @@ struct NamedServer<'a> {
 /// What a header of a file asks for.
 const SENT_VARIABLE: &str = "a header with a variable of the environment";
 
-/// Which run this is, for programs that want to know.
+/// The identity of a run, for programs that get it as arguments or input.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialIdentity<'a> {
     pub name: &'a str,
@@ -211,7 +211,7 @@ impl Agents {
         self.prepare(case).map(drop)
     }
 
-    /// Runs a case that gives no answer of its own.
+    /// Runs the agent of a case that has no recorded response.
     pub async fn produce(
         &self,
         caller: &ModelClient,
@@ -379,7 +379,8 @@ impl Agents {
         Ok(Some(prepared))
     }
 
-    /// The server of the file by that name, if it may be started or sent what it asks for.
+    /// The server of the file by that name, if its program may be started, or if the variables in its headers may be
+    /// sent.
     fn find_server<'a>(&'a self, name: &'a str) -> Result<NamedServer<'a>, RunSetupError> {
         let server = self.servers.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.servers.keys().map(String::as_str).collect();
@@ -545,7 +546,8 @@ async fn call_tool(mcp: &Mcp, call: &ToolCall, agent: &AgentSettings) -> Result<
     })
 }
 
-/// Measures a run. What the run says of itself comes first: it knows how much of the time was its own.
+/// Measures a run. A duration that the run reports comes first, because only the run knows how much of the time was its
+/// own work.
 async fn measure_run(
     run: impl Future<Output = Result<AgentOutput, AgentRunError>>,
 ) -> Result<AgentOutput, AgentRunError> {
@@ -599,7 +601,7 @@ fn program_prompt(case: &Case) -> String {
     }
 }
 
-/// Fills `{{ env.X }}`, and tells which variable is missing.
+/// Fills in `{{ env.X }}`; the error names a variable that is missing.
 fn with_environment(text: &str) -> Result<String, AgentRunError> {
     let mut trouble = None;
     let filled = jurist_core::template::replace(text, |name| {

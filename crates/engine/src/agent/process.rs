@@ -187,7 +187,7 @@ fn build_options(config: &Map<String, Json>) -> Json {
     json!({ "config": config })
 }
 
-/// Replaces all placeholders at once, so that what is put in is not looked at again.
+/// Replaces all placeholders in one pass, so that a placeholder in an inserted value stays text.
 fn fill_placeholders(line: &str, values: &[(&str, String)]) -> String {
     let (mut out, mut rest) = (String::new(), line);
     while let Some(at) = rest.find('{') {
@@ -207,7 +207,7 @@ fn fill_placeholders(line: &str, values: &[(&str, String)]) -> String {
     out + rest
 }
 
-/// One word for the shell, whatever it holds.
+/// Quotes a text so that the shell reads it as one word.
 fn shell_quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

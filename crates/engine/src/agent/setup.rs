@@ -13,7 +13,7 @@ use crate::environment::harmless_variables;
 use crate::platform;
 use crate::program::run_program;
 
-/// Seconds for one program, unless the file says otherwise.
+/// Seconds for one program, unless the file has another number.
 const SETUP_TIMEOUT: f64 = 300.0;
 
 /// Calls a function that a JavaScript file exports.
@@ -47,7 +47,7 @@ impl SetupFolders<'_> {
         .to_string()
     }
 
-    /// Runs a program to its end; what it prints is not kept.
+    /// Runs a program to its end, and discards its output.
     pub(super) async fn run(&self, program: &SetupProgram, input: &str) -> Result<(), AgentRunError> {
         let what = program.describe();
         let (workspace, suite) = (self.workspace.to_string_lossy(), self.suite.to_string_lossy());

@@ -12,7 +12,7 @@ use crate::model::names::{canonical_model_name, canonical_vendor_name};
 pub(super) enum Runner {
     /// Returns its prompt.
     Echo,
-    /// Answers with what was recorded: a text, or a value.
+    /// Answers with a recorded text or value.
     Fixed(serde_json::Value),
     Model(Judge),
     Command(AgentCommand),

@@ -101,7 +101,7 @@ impl Agents {
         }
     }
 
-    /// Asks an address, and runs the code that finds the answer in what it says.
+    /// Sends a request to an address, and runs the code that finds the answer in its response.
     pub(super) async fn ask_address(
         &self,
         request: &HttpTarget,

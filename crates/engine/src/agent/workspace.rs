@@ -57,7 +57,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Records the files as they are; what changes after this is the diff.
+    /// Records the present files; later changes are the diff.
     pub(super) async fn take_snapshot(&self) -> Result<(), AgentRunError> {
         self.git(["init", "-q"]).await?;
         self.stage_files().await?;

@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 /// How long a form is remembered. After it, one request tries the first form again.
 pub const FORM_LIFETIME: Duration = Duration::from_secs(600);
 
-/// While one request tries the first form again, the others go on with what is remembered, for so long.
+/// While one request tries the first form again, the others use the form that was learned, for at most this time.
 const TRIAL_TIME: Duration = Duration::from_secs(60);
 
 /// How a request is written down.
@@ -21,9 +21,9 @@ pub(super) struct RequestForm {
     /// The place of the form of structured output among those that the endpoint may take.
     pub(super) shape: usize,
     pub(super) temperature: bool,
-    /// The limit of tokens goes by its other name.
+    /// Whether the token limit is sent under its other name: vendors of one protocol name it differently.
     pub(super) other_limit: bool,
-    /// Whether log-probabilities are asked for where they are wanted.
+    /// Whether log-probabilities are requested where the caller wants them.
     pub(super) log_probabilities: bool,
 }
 
@@ -78,7 +78,7 @@ const TOO_LONG: &[&str] = &[
     "reduce the length",
 ];
 
-/// Words about a field that a server does not know, or knows by another name.
+/// Phrases of errors about a field that a server does not know, or knows by another name.
 const NOT_KNOWN: &[&str] = &[
     "unsupported",
     "not support",
@@ -169,7 +169,7 @@ impl FormMemory {
 
 /// What is remembered about one model.
 pub(super) struct ModelForms {
-    /// Where it is unknown what a server takes, the first request finds out and the others wait for it.
+    /// Where it is unknown which form a server accepts, the first request finds out and the others wait for it.
     pub(super) first: OnceCell<()>,
     learned: Mutex<Option<LearnedForm>>,
     clock: MonotonicClock,

@@ -87,7 +87,7 @@ pub(super) fn read_gemini_usage(body: &Json) -> Usage {
     let count = |key: &str| body["usageMetadata"][key].as_u64().unwrap_or(0);
     Usage {
         input: count("promptTokenCount"),
-        // Thoughts are billed as output and counted apart.
+        // Thinking tokens are billed as output, but counted in a field of their own.
         output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
         cached: count("cachedContentTokenCount"),
     }

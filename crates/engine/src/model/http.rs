@@ -81,7 +81,7 @@ pub struct Endpoint {
     pub model: String,
     pub shapes: &'static [StructuredOutput],
     pub quirks: Quirks,
-    /// Replies come in pieces, for servers and proxies that know no other way or give up on silence.
+    /// Replies are streamed, because some servers support nothing else, and some proxies close a silent connection.
     pub stream: bool,
     pub timeout: Duration,
 }
@@ -150,7 +150,7 @@ impl HttpModel {
                 openai_responses::build_responses_request(request, model, shape, quirks)
             }
             Protocol::Anthropic => anthropic::build_anthropic_request(request, model, shape, quirks),
-            // The address says whether it streams.
+            // Gemini streams by another address, not by a field of the body.
             Protocol::Gemini => return gemini::build_gemini_request(request, shape, quirks, model),
         };
         if self.endpoint.stream {
@@ -174,7 +174,7 @@ impl HttpModel {
         reply.map_err(|error| ModelError { maybe_billed: true, usage: self.usage(body), ..error })
     }
 
-    /// The tokens that a body of this protocol counts, whatever else it says.
+    /// The token counts in a body of this protocol, also in a body that reports an error.
     fn usage(&self, body: &Json) -> Usage {
         match self.endpoint.protocol {
             Protocol::OpenaiChat => openai_chat::read_chat_usage(body),
@@ -184,7 +184,7 @@ impl HttpModel {
         }
     }
 
-    /// The reply of an answer, or why it is none and what it counted nevertheless.
+    /// The reply in an answer; otherwise the error, with the tokens that the vendor counted nevertheless.
     pub fn read_answer(&self, answer: &RawResponse, with_tools: bool) -> Result<ModelReply, ModelError> {
         let body = self.endpoint.parse_response(answer).map_err(|error| {
             let body: Json = serde_json::from_str(&answer.text).unwrap_or_default();
@@ -464,10 +464,10 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
             (ModelErrorKind::Auth, status.to_string())
         }
         (429, _) => (ModelErrorKind::RateLimit, status.to_string()),
-        // llama.cpp's Python server breaks on a form that it does not know.
         (400 | 422, _) if !refused_parts(&message).is_empty() => {
             (ModelErrorKind::Unsupported, status.to_string())
         }
+        // llama.cpp's Python server fails with a 500 on a form of structured output that it does not know.
         (500, _) if message.contains("response_format") => (ModelErrorKind::Unsupported, status.to_string()),
         (404, _) => (ModelErrorKind::Rejected, format!("{status}: no such model or address")),
         (408 | 409 | 500..=599, _) => (ModelErrorKind::Unavailable, status.to_string()),
@@ -478,7 +478,7 @@ fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
     Err(ModelError { retry_after, maybe_billed, ..ModelError::new(kind, format!("{about}: {message}")) })
 }
 
-/// Gemini says in the body how long to wait: `"retryDelay": "37s"`.
+/// Gemini writes the time to wait into the body: `"retryDelay": "37s"`.
 fn retry_delay(text: &str) -> Option<Duration> {
     let (_, rest) = text.split_once("\"retryDelay\"")?;
     let seconds = rest.split('"').nth(1)?.strip_suffix('s')?;

@@ -36,7 +36,7 @@ pub struct Request {
     pub model: String,
     pub system: String,
     pub messages: Vec<Message>,
-    /// The shape the reply must have; null for words as they come.
+    /// JSON Schema of the reply; null for free text.
     #[serde(serialize_with = "schema_in_order")]
     pub schema: Json,
     /// What the model may call.
@@ -48,7 +48,7 @@ pub struct Request {
     /// Which of several independent draws this is.
     #[serde(default, skip_serializing_if = "is_first_draw")]
     pub draw: u32,
-    /// Whether the log-probabilities of the reply's tokens are asked for. Protocols that know none of this leave it out.
+    /// Whether the log-probabilities of the reply's tokens are requested. Protocols without them leave it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_probabilities: bool,
     /// Whether the report of the provider's content filters is needed. A reply that was stored without one is no answer
@@ -67,7 +67,7 @@ pub struct Message {
     pub role: MessageRole,
     /// What stays the same across requests comes first, for providers' prompt caches.
     pub parts: Vec<String>,
-    /// What the model called, where it speaks.
+    /// Tool calls of the model, in its own messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
     /// What came of its calls, where it is answered.
@@ -156,7 +156,7 @@ impl Request {
 pub struct ModelReply {
     #[serde(default)]
     pub text: String,
-    /// Tools that the model wants called, if it was given any.
+    /// Tool calls that the model requests, if the request had tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
@@ -169,7 +169,7 @@ pub struct ModelReply {
     /// How long the model took, where that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// Mean natural logarithm of the tokens' probabilities, if it was asked for and returned.
+    /// Mean natural logarithm of the tokens' probabilities, if the request asked for it and the vendor returned it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_log_probability: Option<f64>,
     /// The report of the provider's content filters, if it has some.
@@ -218,7 +218,7 @@ pub enum ModelErrorKind {
     RateLimit,
     /// Not reached, or broken on its side.
     Unavailable,
-    /// A key is wrong, or what it pays for is used up: so are all further requests.
+    /// A key is wrong or its credit is used up, so all further requests will fail too.
     Auth,
     /// This request is not allowed; others may be.
     Forbidden,

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, and everything that speaks like them.
+//! OpenAI's chat completions, and servers that are compatible with them.
 
 use jurist_core::candidate::{GuardrailReport, ToolCall, Usage};
 use serde_json::{Value as Json, json};
@@ -53,7 +53,7 @@ pub(super) fn build_chat_request(
     body
 }
 
-/// One of our messages may become several: each result of a tool is a message of its own.
+/// One of our messages may become several: each tool result is a separate message.
 fn build_chat_messages(it: &super::Message) -> Vec<Json> {
     let result = |tool_result: &jurist_core::candidate::ToolResult| json!({ "role": "tool", "tool_call_id": tool_result.call, "content": tool_result.text });
     let mut all: Vec<Json> = it.results.iter().map(result).collect();
@@ -112,8 +112,9 @@ fn read_log_probabilities(choice: &Json) -> Option<f64> {
     Some(sum / tokens.len() as f64).filter(|mean| mean.is_finite())
 }
 
-/// What Azure's filters say about the prompt and the reply; others only say that they stopped a reply. Nothing is reported
-/// if a filter failed, or if none looked at the reply, unless something is flagged nevertheless.
+/// The verdicts of Azure's filters on the prompt and the reply; other vendors only report that a filter stopped a
+/// reply. There is no report if a filter failed or no filter checked the reply, unless another filter flagged
+/// something.
 fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
     let choice = &body["choices"][0];
     let of_prompt = body["prompt_filter_results"].as_array().into_iter().flatten();
@@ -137,7 +138,7 @@ fn read_content_filters(body: &Json) -> Option<GuardrailReport> {
     is_decided.then_some(GuardrailReport { flagged, reason })
 }
 
-/// The keys of the filters' results. That a filter failed is in a key of its own.
+/// Keys of the filters' results. Azure uses the second one to report that its filters failed.
 pub(super) const FILTER_RESULTS: [&str; 2] = ["content_filter_results", "content_filter_result"];
 
 /// The filters of a prompt or a choice, by category.
@@ -145,7 +146,7 @@ fn read_filters(part: &Json) -> Vec<(&String, &Json)> {
     FILTER_RESULTS.iter().filter_map(|key| part[*key].as_object()).flatten().collect()
 }
 
-/// Whether a filter flags a text; `None` if it does not say.
+/// Whether a filter flags a text; `None` if its result has no verdict.
 pub(super) fn is_flagged(filter: &Json) -> Option<bool> {
     if let Json::Array(lists) = filter {
         return Some(lists.iter().any(|list| is_flagged(list) == Some(true)));
@@ -154,7 +155,8 @@ pub(super) fn is_flagged(filter: &Json) -> Option<bool> {
     verdicts.reduce(|a, b| a || b)
 }
 
-/// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.
+/// Cached tokens are part of the prompt's count here, as in our format. Some vendors do not count reasoning tokens as
+/// part of the output: then the total is larger than prompt and completion.
 pub(super) fn read_chat_usage(body: &Json) -> Usage {
     let usage = &body["usage"];
     let count = |value: &Json| value.as_u64().unwrap_or(0);

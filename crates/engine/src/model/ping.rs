@@ -9,7 +9,7 @@ pub fn build_ping_request(model: &str) -> Request {
     Request {
         model: model.to_owned(),
         system: "You are reached by a test of the connection.".to_owned(),
-        // Nothing but the schema asks for JSON, so that the reply shows whether it is kept to.
+        // Only the schema asks for JSON, so the reply shows whether the server enforces the schema.
         messages: vec![Message::new(MessageRole::User, vec!["Say hello, in one word.".to_owned()])],
         tools: Vec::new(),
         schema: json!({

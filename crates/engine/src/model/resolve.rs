@@ -1,4 +1,4 @@
-//! From a name to a model that can be called: flags, files, settings and the environment have their say.
+//! Resolves a name to a model that can be called, by flags, files, settings and the environment.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -17,10 +17,10 @@ use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, vendor_
 use super::{BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request, VendorSecret};
 use crate::model::ModelEndpoint;
 
-/// Seconds for one call, unless a judge says otherwise.
+/// Seconds for one call, unless the judge's settings have another number.
 const TIMEOUT: f64 = 120.0;
 
-/// Tells what a variable of the environment holds.
+/// Reads a variable of the environment.
 type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Makes models from names.
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Resolver {
     }
 }
 
-/// A vendor as it is used: a row of the table, with what settings say about it.
+/// A row of the table of vendors, together with its settings.
 struct ResolvedVendor<'a> {
     vendor: &'static Vendor,
     name: &'a str,
@@ -280,7 +280,7 @@ impl Resolver {
         Ok(ModelEndpoint { model, vendor, name: full, price, address, http: Some(http) })
     }
 
-    /// Rewrites a name with a vendor before a colon, as promptfoo has it; other names stay as they are.
+    /// Rewrites a name with a vendor before a colon, as promptfoo writes it; other names are unchanged.
     pub(crate) fn canonical_name(&self, name: String) -> String {
         let Some((vendor, _)) = name.split_once(':').filter(|(vendor, _)| !vendor.contains('/')) else {
             return name;
@@ -355,7 +355,8 @@ impl Resolver {
             .base_url_variables
             .iter()
             .filter_map(|base_url_variable| (self.variable)(base_url_variable));
-        // One of this machine needs no trust, so that it may be from a file that nobody trusts.
+        // A settings file that nobody has trusted may name an address of this machine, so such an address does not
+        // count as one that a person named.
         let settings = self.settings.judge.base_url.clone().filter(|address| !is_loopback(address));
         let known =
             [served.vendor.base_url.to_owned()].into_iter().chain(own).chain(variables).chain(settings);
@@ -553,7 +554,7 @@ const PROVIDERS: [(&str, &str); 9] = [
     ("xai", "xai"),
 ];
 
-/// The price of a model that another program called, by what the instrumentation of that program says.
+/// The price of a model that another program called, by the provider name in the trace of that program.
 pub fn listed_price(settings: &ProjectSettings, provider: Option<&str>, model: &str) -> Option<Price> {
     let provider = provider.map(str::to_ascii_lowercase).unwrap_or_default();
     let named = PROVIDERS.iter().find(|(part, _)| provider.contains(part)).map(|(_, vendor)| *vendor);

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::openai_chat::{FILTER_RESULTS, is_flagged};
 use super::vendors::Protocol;
 
-/// The whole body, or the trouble that an event tells of; `None` if the stream ended too early.
+/// The whole body, or the error that an event reports; `None` if the stream ended too early.
 pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
     let events = parse_stream_events(text);
     if let Some(error_event) = events.iter().find(|event| event["error"].is_object()) {
@@ -19,7 +19,7 @@ pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
     }
 }
 
-/// The data of server-sent events; what is no JSON, such as `[DONE]`, says nothing.
+/// The data of server-sent events; data that is not JSON, such as `[DONE]`, is skipped.
 fn parse_stream_events(text: &str) -> Vec<Json> {
     let text = text.replace("\r\n", "\n");
     let data = |block: &str| {
@@ -63,7 +63,7 @@ fn assemble_chat_stream(events: &[Json]) -> Option<Json> {
         if event["prompt_filter_results"].is_array() {
             prompt_filters = event["prompt_filter_results"].clone();
         }
-        // Each part of a text is filtered by itself; what is flagged stays flagged.
+        // Each part of a text is filtered separately; a category that was flagged once stays flagged.
         for (category, filter) in FILTER_RESULTS.iter().filter_map(|key| choice[*key].as_object()).flatten() {
             if is_flagged(&filters[category]) != Some(true) {
                 filters[category] = filter.clone();

@@ -1,4 +1,4 @@
-//! Who serves models: addresses, keys, what each one takes, and what it costs. The only place for prices.
+//! Vendors of models: addresses, keys, supported features and prices. The only place for prices.
 
 use jurist_core::candidate::Usage;
 use jurist_core::quantity::Usd;
@@ -48,14 +48,14 @@ impl StructuredOutput {
     }
 }
 
-/// Where the key goes.
+/// Where a request has the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Auth {
     Bearer,
     Header(&'static str),
 }
 
-/// Small differences between those who speak one protocol.
+/// Small differences between vendors of one protocol.
 #[derive(Debug, Clone, Copy)]
 pub struct Quirks {
     /// The field that limits the reply.
@@ -83,7 +83,7 @@ pub struct Vendor {
     pub auth: Auth,
     /// Models that are meant by their name alone.
     pub prefixes: &'static [&'static str],
-    /// Judges where only a key says which vendor is meant.
+    /// The judge model if nothing but an API key decides the vendor.
     pub default_model: Option<&'static str>,
     /// What to try, best first.
     pub shapes: &'static [StructuredOutput],
@@ -107,7 +107,7 @@ const CLAUDE: Quirks = Quirks {
     ],
 };
 
-/// Of a server that may be anything; what it takes is found out.
+/// For a server of any kind: the first requests find out which form it accepts.
 const ALL_SHAPES: &[StructuredOutput] = &[
     StructuredOutput::Schema,
     StructuredOutput::ObjectWithSchema,
@@ -130,7 +130,7 @@ const BASE: Vendor = Vendor {
     runs_models: false,
 };
 
-/// Where a model name alone says who serves it, the first row that fits.
+/// The table of vendors. A model name without a vendor belongs to the first row that fits it.
 pub const VENDORS: &[Vendor] = &[
     Vendor {
         name: "anthropic",
@@ -317,7 +317,7 @@ impl Price {
         Self { input: self.input / 2.0, cached: self.cached / 2.0, output: self.output / 2.0 }
     }
 
-    /// What a reply costs, with what is paid on top of its tokens.
+    /// The price of a reply: its tokens, and what is billed on top of them.
     pub fn of_reply(&self, reply: &super::ModelReply) -> Usd {
         let extra = Usage { input: reply.surcharged, ..Usage::default() };
         self.of(reply.usage).plus(self.of(extra))
@@ -341,7 +341,7 @@ fn trillionths_per_token(dollars_per_million: f64) -> i128 {
     (dollars_per_million * 1e6).round() as i128
 }
 
-/// When the prices below were true; a settings file may say others.
+/// Date of the prices below; a settings file may replace them.
 pub const PRICES_AS_OF: &str = "2026-10-10";
 
 /// Vendor, beginning of the model's name, and dollars per million tokens: input, cached input, output.
@@ -415,7 +415,8 @@ const PRICES: &[(&str, &str, f64, f64, f64)] = &[
     ("xai", "grok-4", 3.0, 3.0, 15.0),
 ];
 
-/// What a model costs, if anybody knows. Dated names cost as their base name; other suffixes are other models.
+/// The price of a model, if the table has it. A dated name has the price of its base name; names with other suffixes
+/// are other models.
 pub fn vendor_price(vendor: &str, model: &str) -> Option<Price> {
     let vendor = if vendor == "openai-responses" { "openai" } else { vendor };
     let is_date = |text: &str| {

@@ -34,7 +34,7 @@ pub async fn export_annotations(
     is_hidden: impl Fn(ItemId) -> bool,
 ) -> Result<Vec<u8>, StoreError> {
     let newest = TaskDefinition::of(store, project, task.id, task.version).await?;
-    // The files of annotators hold what they answered; what others decided comes later and is in the export of the task.
+    // Files of single annotators have only their own answers. Decisions come later and are in the export of the task.
     let decisions = match only {
         None => load_exported_decisions(store, project, task).await?,
         Some(_) => BTreeMap::new(),

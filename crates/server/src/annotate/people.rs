@@ -116,7 +116,7 @@ pub async fn settled_grades(
         let (_, schemes) = definition.about(store, project, &item, None).await?;
         let points = match list_question_points(&schemes, &scheme, &criterion) {
             Some(points) => points,
-            // A criterion that is no longer asked has no scale, and its label stays.
+            // A criterion that a newer version has removed has no scale any more; its label is still exported.
             None if definition.rubrics.contains_key(&scheme) => Vec::new(),
             None => continue,
         };
@@ -158,7 +158,7 @@ struct UnanimousAnswer {
     time: Time,
 }
 
-/// Unanimous answers to ordinary items, by item, scheme and criterion. People who cannot tell contradict no one.
+/// Unanimous answers to ordinary items, by item, scheme and criterion. An abstention contradicts no other answer.
 fn collect_unanimous_answers(
     answers: &[AnnotationWithSchemes],
 ) -> BTreeMap<(ItemId, String, String), UnanimousAnswer> {

@@ -1,4 +1,4 @@
-//! Everybody who can sign in, whatever their projects; for those who may do anything.
+//! Accounts of all projects, for administrators.
 
 use axum::extract::State;
 use jurist_store::accounts::StoredAccount;

@@ -375,7 +375,7 @@ async fn load_judge_answers(
     Ok(answers)
 }
 
-/// Seeds what is resampled: that of `jurist agree`, so that the same answers give the same interval everywhere.
+/// Seed of the bootstrap. `jurist agree` has the same one, so that the same answers give the same interval in both.
 const SEED: u64 = 0;
 
 /// The answer of a person about a candidate.

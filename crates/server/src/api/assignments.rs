@@ -1,4 +1,4 @@
-//! Working on tasks: what comes next, what was entered, what is submitted. Everybody sees their own and nothing else.
+//! Work on tasks: the next item, drafts and submitted answers. Annotators see only their own.
 
 use axum::extract::State;
 use jurist_core::annotate::{AnswerCheck, AnswerDraft, Gap, Item, Scheme, complete_draft, gaps};

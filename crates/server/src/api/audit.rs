@@ -17,7 +17,7 @@ pub fn build_audit_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_audit_entries))
 }
 
-/// Writes down who changed what in their project.
+/// Stores who changed what in a project.
 pub(super) async fn record_audit_entry(
     app: &App,
     caller: &Principal,

@@ -1,4 +1,4 @@
-//! Where people differ about an item, and what is decided then.
+//! Items whose annotators disagree, and the decisions on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

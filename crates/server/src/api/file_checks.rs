@@ -1,4 +1,4 @@
-//! Files before anything of them is saved: what is wrong with them, and what a judge would be asked.
+//! Checks files before they are saved: their problems, and the prompts that judges would get.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can work.
+//! Whether the server runs, and whether it can write to its database.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, header};

@@ -1,4 +1,4 @@
-//! Judges that a project has to do with: whether they can be asked, what they cost, and how often they break.
+//! The judges of a project: whether they can be called, what they cost, and how often they fail.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -219,7 +219,7 @@ fn resolver(app: &App) -> Result<Resolver, WorkRefusal> {
     Ok(Resolver::new(app.settings.work.settings.clone(), move |name| environment.get(name))?)
 }
 
-/// By its name, or the one that is asked where nothing names one.
+/// Resolves a judge by its name; without a name, the default judge.
 fn resolve_judge_endpoint(resolver: &Resolver, name: Option<&str>) -> Result<ModelEndpoint, Unresolved> {
     resolver.resolve_endpoint(&Judge {
         model: name.map(str::to_owned),

@@ -79,7 +79,7 @@ pub const BULK: &str = "/api/v1/traces/bulk";
 /// Where other traces come in; their bodies have a limit of their own, `--ingest-memory`.
 pub const UPLOADS: [&str; 2] = ["/api/v1/traces", "/v1/traces"];
 
-/// What everybody can send who has no session and no token.
+/// Endpoints that need no session and no token.
 pub const SIGN_IN: [&str; 3] = ["/api/v1/session", "/api/v1/join", "/api/v1/join/task"];
 
 #[derive(OpenApi)]
@@ -90,7 +90,7 @@ pub const SIGN_IN: [&str; 3] = ["/api/v1/session", "/api/v1/join", "/api/v1/join
 )]
 struct ApiDescription;
 
-/// A body in JSON; what is wrong with it is a problem like any other.
+/// A body in JSON; a body that cannot be read is answered like any other bad request.
 #[derive(Debug)]
 pub struct Json<T>(pub T);
 
@@ -265,7 +265,7 @@ fn validate_name<'a>(of: &str, text: &'a str) -> Result<&'a str, ApiError> {
     Ok(name)
 }
 
-/// Numbers that take a while, away from those who wait for other answers.
+/// Computes a slow response on a blocking thread, so that other requests need not wait for it.
 async fn compute_json_response<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Json<T>, ApiError> {

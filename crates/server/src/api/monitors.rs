@@ -1,4 +1,4 @@
-//! Monitors: standing rubrics over live traces, what they decided, and what they say of all traffic.
+//! Monitors: rubrics for live traces, the decisions about traces, and the estimates for all traffic.
 
 use std::collections::BTreeMap;
 

@@ -62,7 +62,7 @@ struct NotificationChange {
     quiet_hours: Option<Option<QuietHours>>,
 }
 
-/// Tells what is `null` from what is absent.
+/// Reads a field so that `null` and an absent field differ.
 fn deserialize_nullable_field<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {

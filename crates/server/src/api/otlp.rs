@@ -1,4 +1,4 @@
-//! OTLP/HTTP: what exporters of OpenTelemetry speak.
+//! OTLP/HTTP, the protocol of OpenTelemetry's exporters.
 
 use std::net::SocketAddr;
 
@@ -67,7 +67,7 @@ async fn receive_otlp_export(
     let taken = async { store_otlp_spans(&app, address, caller?, encoding, body).await };
     match taken.await {
         Ok(answer) => ([(header::CONTENT_TYPE, kind)], answer).into_response(),
-        // Exporters give up on 500, and what is wrong with a database may be put right.
+        // Exporters discard the data after a 500, but a database error may be temporary. They retry after a 503.
         Err(ApiError::Broken) => ApiError::Unavailable.with_body(kind, |why| status(encoding, why)),
         Err(error) => error.with_body(kind, |why| status(encoding, why)),
     }

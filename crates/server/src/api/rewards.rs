@@ -1,4 +1,4 @@
-//! Rewards for trainers on other machines: completions in, scores and reasons out. Nothing is stored but what it cost.
+//! Rewards for trainers on other machines: receives completions, returns scores and reasons. Only the cost is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

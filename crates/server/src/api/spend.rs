@@ -1,4 +1,4 @@
-//! Money: what a project spends, and what it may.
+//! Money: what a project spends, and its monthly cap.
 
 use axum::extract::State;
 use jurist_core::grade::Time;

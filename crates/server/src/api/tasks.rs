@@ -1,4 +1,4 @@
-//! Annotation tasks: made and watched by their owners, joined by those who answer.
+//! Annotation tasks: their owners create and follow them, and annotators join them.
 
 use std::collections::BTreeMap;
 
@@ -287,7 +287,7 @@ async fn create_task(
     Ok(Json(load_task_line(&app, &caller, &task).await?.0))
 }
 
-/// What an annotation file says; a data file that is missing is an error here.
+/// Reads an annotation file; a missing data file is an error here.
 fn load_task_annotation(
     config: &str,
     files: BTreeMap<String, String>,
@@ -386,7 +386,7 @@ async fn get_task(
     let (line, definition) = load_task_line(&app, &caller, &task).await?;
     let mut settings = parse_task_settings(&task);
     if caller.needs(AccessScope::Write).is_err() {
-        // Annotators must not see the answer keys, and not who is excluded.
+        // Annotators must not see the answer keys, nor the list of excluded annotators.
         (settings.training, settings.gold, settings.attention) = (Vec::new(), Vec::new(), Vec::new());
         (settings.completion_code, settings.excluded) = (None, Vec::new());
     }

@@ -1,4 +1,4 @@
-//! Traces: in, whole or in pieces; and what is known of them.
+//! Traces: receives them whole or in pieces, and lists them with their results.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Secrets: random, shown once, stored as a hash.
+//! Random secrets, which are shown once and stored as a hash.
 
 /// Prefix of an API token.
 pub const TOKEN: &str = "jrk_";

@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 
 use super::otlp::Encoding;
 
-/// As deep as the decoder goes.
+/// The decoder's own limit of nested messages.
 const MAX_DEPTH: usize = 100;
 
 /// Bytes that a body takes in memory once it is decoded, in addition to its texts.
@@ -48,7 +48,7 @@ static LISTED_VALUE: MessageShape =
 static LIST: MessageShape = MessageShape { bytes: 0, fields: &[(1, &LISTED_VALUE)] };
 static MAPPING: MessageShape = MessageShape { bytes: 0, fields: &[(1, &KEY_VALUE)] };
 
-/// What follows the decoder through the fields; the decoder says what is wrong with them.
+/// Walks through the fields as the decoder does. Errors are left to the decoder, which reports them.
 fn estimate_message_bytes(shape: &MessageShape, mut bytes: &[u8], depth: usize) -> usize {
     let mut sum = shape.bytes;
     while let Some(field) = next_field(bytes) {

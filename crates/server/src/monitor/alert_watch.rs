@@ -61,7 +61,7 @@ pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(
         let open = open_alerts(store, project.id).await?;
         for monitor in store.monitors(project.id).await? {
             let mut signals = find_signals(store, project.id, &monitor, rates, now).await?;
-            // Most of the project's money is gone, so the monitor's own budget need not be the reason.
+            // The project's budget is nearly used up, so the monitor's own budget need not be the reason.
             if open.iter().any(|alert| alert.kind == AlertKind::Spend) {
                 signals.retain(|signal| signal.kind != AlertKind::BudgetStop);
             }

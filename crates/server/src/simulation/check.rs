@@ -114,7 +114,7 @@ async fn check_alerts(
     Ok(())
 }
 
-/// Nothing is given up that nothing was wrong with.
+/// A job may be dead only after a fault, and may wait only for money.
 async fn check_jobs(
     world: &SimulationContext,
     observer: &Store,

@@ -114,7 +114,7 @@ impl SimulatedJudge {
         self.world.millis(20, 800)
     }
 
-    /// From here on the vendor counts it, whatever becomes of the reply.
+    /// From here on, the vendor bills the call, also if the reply is lost.
     async fn bill(&self, question: &str) {
         let billed = {
             let mut observations = self.world.observations();

@@ -1,4 +1,4 @@
-//! Servers and workers that run the product's own code, die at any step, and are started again or not.
+//! Servers and workers that run the product's own code. A process may end at any step, and may be started again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ struct Process {
     /// Never used twice: a process that is started again has another number.
     number: usize,
     kind: ProcessKind,
-    /// Of a server that can be asked.
+    /// The app of a server, for requests.
     app: Option<App>,
     worker_context: Option<WorkerContext>,
     tasks: Vec<JoinHandle<()>>,
@@ -127,7 +127,7 @@ impl Processes {
         self.change(number, |process| process.tasks.push(task));
     }
 
-    /// Ends a process at once; says what it was, unless it has ended before.
+    /// Ends a process at once and returns its kind; `None` if it had ended before.
     pub async fn kill(&self, number: usize) -> Option<ProcessKind> {
         let killed = {
             let mut running = self.running();
@@ -180,7 +180,7 @@ impl Processes {
         }
     }
 
-    /// Asks a server that runs, if there is one; nothing comes back if it dies meanwhile.
+    /// Sends a request to a running server; `None` if there is no such server, or if it ends before its response.
     pub async fn request(&self, request: Request<Body>) -> Option<Vec<u8>> {
         let (number, app) = {
             let running = self.running();
@@ -195,7 +195,7 @@ impl Processes {
     }
 }
 
-/// A server without its sockets: what it does in the background, and what it answers to exports.
+/// A server without its sockets: its background loops and its responses to exports.
 async fn serve(processes: Arc<Processes>, number: usize, store: Store) {
     let world = &processes.world;
     let app = loop {

@@ -20,7 +20,7 @@ use super::world::SimulationContext;
 #[derive(Debug, Clone)]
 pub struct PlannedTrace {
     pub id: TraceId,
-    /// What it says, without twins' own names.
+    /// Its texts, without the twins' own names.
     pub parts: Vec<String>,
     pub n_spans: u64,
     pub is_failed: bool,
@@ -40,7 +40,7 @@ pub fn plan_traffic(random: &mut SeededRandom) -> Vec<PlannedTrace> {
 
 fn plan_trace(at: u64, random: &mut SeededRandom) -> PlannedTrace {
     let trace = format!("{:032x}", 0xabcd_0000 + at);
-    // Twins say the same, so that one is judged and the other is cached.
+    // Twins have the same texts, so that one is judged and the other is cached.
     let is_twin = random.once_in(4);
     let name = if is_twin { "twin".to_owned() } else { at.to_string() };
     let is_failed = random.once_in(5);

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// How long a process waits for others that write, as the pool of a real one does.
 const WRITER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A fault explains what is done twice for so long: leases end, and work that was begun before goes on.
+/// After a fault, work may be done twice for this time: leases end while the work that was begun before goes on.
 const EXCUSED: Duration = Duration::from_secs(60);
 
 /// How often things go wrong: once in so many times, never for 0.
@@ -29,7 +29,7 @@ pub struct FaultRates {
     pub fail_after: u64,
     /// It takes longer than a lease.
     pub slow: u64,
-    /// The process dies at it.
+    /// The process ends at this call.
     pub die: u64,
     /// A judge is not reached.
     pub judge_refused: u64,
@@ -70,7 +70,7 @@ impl FaultRates {
     }
 }
 
-/// A statement that is wrong on purpose: one part of it stands for another.
+/// A statement that is wrong on purpose: one part of it is replaced by another text.
 #[derive(Debug, Clone, Copy)]
 pub struct BrokenStatement {
     pub what: &'static str,
@@ -268,7 +268,7 @@ pub struct ProcessFaults {
     claims: Mutex<Vec<LeaseClaim>>,
 }
 
-/// What a process does to a job that it believes to have.
+/// A statement of a process about a job whose lease it believes to hold.
 #[derive(Debug)]
 struct LeaseClaim {
     job: String,

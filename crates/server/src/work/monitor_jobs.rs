@@ -238,7 +238,7 @@ impl MonitorJobContext<'_> {
         if state == DecisionState::OverBudget && self.decision.stratum == TraceStratum::Failed {
             // Failed traces are the most important ones, so they are judged as soon as there is budget.
             if self.decision.state != DecisionState::OverBudget {
-                // A gate may have failed already, and the verdict says so.
+                // A gate may have failed already, and the verdict reports that.
                 self.record(prepared, &results, verdict).await?;
                 if self.change_state(state, &note).await? == DecisionChange::Moved {
                     return Ok(retry_changed_trace());

@@ -12,8 +12,8 @@ use super::monitor_jobs::JudgeResult;
 use super::prepared_monitor::PreparedMonitor;
 use crate::job::{find_criterion, is_met};
 
-/// Whether a judge gave the answers that a score needs. The status of a verdict does not tell: a gate that has failed
-/// decides it, whatever the missing answers would have been.
+/// Whether a judge gave the answers that a score needs. The verdict's status cannot show that: a failed gate decides
+/// the verdict, also if answers are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JudgementStatus {
     Answered,

@@ -1,4 +1,4 @@
-//! What is true of every database, at every moment, whatever failed before.
+//! Invariants of every database, also after any failure.
 
 use tempfile::TempDir;
 
@@ -100,7 +100,7 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
             AND s.rescore = '' AND s.criterion = '' AND s.unit IS NOT NULL)",
     ),
     (
-        // Each member of a panel has scores of its own, whatever becomes of the panel.
+        // Each member of a panel has its own scores, also if the panel has none.
         "a trace with a judge error or without budget has a score of all judges together",
         "SELECT COUNT(*) FROM decisions d WHERE d.state IN ('judge_error', 'over_budget') AND EXISTS (SELECT 1
             FROM monitor_scores s WHERE s.project = d.project AND s.monitor = d.monitor AND s.trace = d.trace

@@ -28,7 +28,7 @@ pub use simulation::{
 pub(crate) use simulation::{fill_from_seed, simulated_time};
 use statements::{BULKS, STATEMENTS, grown_statements};
 
-/// A database of its own for one test.
+/// A separate database for one test.
 #[derive(Debug)]
 pub struct Scene {
     pub store: Store,
@@ -103,7 +103,7 @@ impl Scene {
         self.store.db.execute(AssertSqlSafe(sql.to_owned()), Vec::new()).await
     }
 
-    /// The number that a statement says.
+    /// The number that a query returns.
     pub async fn number(&self, sql: &str) -> Result<i64, StoreError> {
         let sql = format!("SELECT CAST(({sql}) AS BIGINT) AS n");
         self.store.db.one(AssertSqlSafe(sql), Vec::new()).await?.get("n")

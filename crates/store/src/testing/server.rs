@@ -24,7 +24,7 @@ pub struct Server {
     fsync: Fsync,
 }
 
-/// Whether a server asks the disk to keep what is written. Tests that pull no plug can do without.
+/// Whether a server syncs its files. Only tests of power failures need that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fsync {
     On,
@@ -92,7 +92,7 @@ impl Server {
             if log_text.contains("ready to accept connections") {
                 return Some(keeper);
             }
-            // Clients that come too early are fatal to nobody but themselves.
+            // The log also has FATAL lines for clients that connected too early; those do not matter.
             if log_text.contains("could not create any TCP/IP sockets") {
                 break;
             }

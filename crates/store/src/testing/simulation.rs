@@ -29,7 +29,7 @@ pub trait FaultInjector: std::fmt::Debug + Send + Sync {
     /// The same after its effect.
     fn after(&self, step: DatabaseStep) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Waits until nobody else writes.
+    /// Waits until there is no other writer.
     fn wait_for_writer(&self) -> BoxFuture<'_, Result<OwnedMutexGuard<()>, StoreError>>;
 
     /// Another statement instead of one, to see that a test notices.
@@ -82,7 +82,7 @@ impl dyn FaultInjector {
     }
 }
 
-/// Drives a future on this thread, whatever runtime it is part of.
+/// Drives a future on this thread, in any runtime.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {

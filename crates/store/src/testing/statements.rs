@@ -1,4 +1,4 @@
-//! Everything that is ever said to a database, for a test that prepares it on both engines.
+//! All SQL statements of the crate, for a test that prepares them on both engines.
 
 use jurist_core::grade::{GraderKind, Usd, VerdictStatus};
 
@@ -69,7 +69,7 @@ pub(super) const BULKS: &[Bulk] = &[
     tallies::ADD_VERDICTS,
 ];
 
-/// Every statement that depends on what is asked: once with nothing, once with everything that can be.
+/// Every statement that depends on a filter: once with no condition, once with all conditions.
 pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     let now = clock::current_time();
     let (project, monitor) = (ProjectId::at(now), MonitorId::at(now));
