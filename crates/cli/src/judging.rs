@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::dialect::{DeferPolicy, ProjectSettings};
+use jurist_core::dialect::{DeferPolicy, ProjectSettings, RateLimitSettings};
 use jurist_core::grade::Usd;
 use jurist_core::plan::{CallRange, estimate_judge_calls};
 use jurist_core::report::without_traceback;
@@ -306,15 +306,7 @@ impl JudgingArgs {
             (_, Some(path)) => Tape::Replay(Cassette::load(path)?),
             _ => Tape::Off,
         };
-        let told = settings.limits;
-        let limits = VendorRateLimits {
-            concurrency: self
-                .concurrency
-                .or(told.concurrency)
-                .map_or(VendorRateLimits::default().concurrency, |n| n as usize),
-            requests_per_minute: told.requests_per_minute,
-            tokens_per_minute: told.tokens_per_minute,
-        };
+        let limits = self.rate_limits(settings);
         let caching = match (self.no_cache, self.refresh) {
             (true, _) => Caching::Off,
             (_, true) => Caching::Refresh,
@@ -375,9 +367,13 @@ impl JudgingArgs {
 
     /// Number of concurrent model calls; callers use it to size their worker pools.
     pub fn width(&self, settings: &ProjectSettings) -> usize {
-        self.concurrency
-            .or(settings.limits.concurrency)
-            .map_or(VendorRateLimits::default().concurrency, |n| n as usize)
+        self.rate_limits(settings).concurrency
+    }
+
+    /// The limits of the settings, with `--concurrency` in place of theirs.
+    fn rate_limits(&self, settings: &ProjectSettings) -> VendorRateLimits {
+        let concurrency = self.concurrency.or(settings.limits.concurrency);
+        RateLimitSettings { concurrency, ..settings.limits }.into()
     }
 
     pub fn finish(&self, caller: &ModelClient) -> anyhow::Result<()> {

@@ -15,7 +15,7 @@ use jurist_core::grade::{
     VerdictStatus, locate,
 };
 use jurist_core::judge::JudgePromptError;
-use jurist_core::plan::{NeededOutput, Plan, PlanUnit, group_compared};
+use jurist_core::plan::{NeededOutput, PlanUnit, group_compared};
 use jurist_core::redact::Redactor;
 use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
@@ -36,7 +36,7 @@ pub struct GradingJob {
     /// Position in the plan.
     pub at: usize,
     pub unit: Arc<PlanUnit>,
-    pub bench: Arc<ResolvedJudges>,
+    pub judges: Arc<ResolvedJudges>,
     /// Agents that run the unit if it has no recorded response.
     pub agents: Arc<Agents>,
     /// Judge input of an earlier run, which is graded again.
@@ -78,27 +78,6 @@ pub struct GradingContext {
     pub caller: ModelClient,
     pub redactor: Redactor,
     pub outputs: StoredOutputs,
-}
-
-/// Builds the jobs of a plan with their judges. Positions in `skip` were graded before; units that are compared with each
-/// other are all graded again if one of them is.
-pub fn build_grading_jobs<E>(
-    plan: Plan,
-    agents: &Arc<Agents>,
-    skip: impl Fn(usize) -> bool,
-    mut bench: impl FnMut(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
-) -> Result<Vec<GradingJob>, E> {
-    let mut jobs = Vec::new();
-    let groups = group_compared(plan.units.iter()).into_iter();
-    let skipped: HashSet<usize> = groups.filter(|group| group.iter().all(|at| skip(*at))).flatten().collect();
-    for (at, unit) in plan.units.into_iter().enumerate() {
-        if !skipped.contains(&at) {
-            let bench = bench(&unit)?;
-            let agents = Arc::clone(agents);
-            jobs.push(GradingJob { at, unit: Arc::new(unit), bench, agents, material: None });
-        }
-    }
-    Ok(jobs)
 }
 
 /// Grades every job and sends an event for each step. The event channel is bounded: a slow receiver slows grading.
@@ -410,7 +389,7 @@ async fn collect_unit_answers(
     contests: &BTreeMap<String, ContestResult>,
 ) -> UnitAnswers {
     let material = &found.as_ref().ok()?.material;
-    Some(job.bench.answer(caller, case_of(job, material, contests)).await)
+    Some(job.judges.answer(caller, case_of(job, material, contests)).await)
 }
 
 /// The row is that of the judge input: a unit that is graded again has the row that it was made with.
@@ -543,8 +522,8 @@ async fn run_contests(
         let candidates = present.iter().map(|(_, material)| *material).collect();
         let task = first.unit.cell.task();
         let about = (task.as_str(), text.as_str());
-        let judge = first.bench.judge_of(&criterion);
-        let compared = compare_candidates(caller, judge, candidates, about, false, first.bench.seed).await;
+        let judge = first.judges.judge_of(&criterion);
+        let compared = compare_candidates(caller, judge, candidates, about, false, first.judges.seed).await;
         let mut took =
             compared.as_ref().ok().map(|preference| (preference.spend, preference.exchanges.clone()));
         for (place, (at, _)) in present.iter().enumerate() {
@@ -583,7 +562,7 @@ async fn conclude(
         }
     };
     let concluded = match answers.expect("there is a candidate") {
-        Ok(answers) => job.bench.conclude(caller, case_of(job, &material, contests), answers).await,
+        Ok(answers) => job.judges.conclude(caller, case_of(job, &material, contests), answers).await,
         Err(error) => Err(error),
     };
     match concluded {

@@ -3,14 +3,16 @@
 //! `jurist eval`, `jurist regrade` and the workers of a server all prepare runs here, so that a flag, a key of a file
 //! and a field of the API have the same effect everywhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use jurist_core::plan::{CaseSelection, NoPlan, Plan, PlanUnit, group_compared, plan_suite};
 use jurist_core::rubric::Rubric;
-use jurist_core::suite::{Case, Judge};
+use jurist_core::suite::{Case, Judge, Suite};
 
 use crate::agent::Agents;
 use crate::embed::TextServices;
+use crate::execute::GradingJob;
 use crate::judge::{CheckPrograms, ResolvedJudges};
 use crate::model::resolve::{Resolver, Unresolved};
 
@@ -53,8 +55,15 @@ impl RunRequest {
         judge
     }
 
-    /// Applies the request to a case before it is planned.
-    pub fn prepare_case(&self, case: &mut Case) {
+    /// Applies the request to all cases of a suite, and plans them.
+    pub fn plan(&self, suite: &mut Suite, select: &CaseSelection) -> Result<Plan, NoPlan> {
+        for case in &mut suite.cases {
+            self.prepare_case(case);
+        }
+        plan_suite(suite, select)
+    }
+
+    fn prepare_case(&self, case: &mut Case) {
         case.rubric = apply_on_error(&case.rubric, &case.judge);
         if self.judge_model.is_some() {
             // The plan counts the calls of this judge, and not those of a panel that it replaces.
@@ -125,4 +134,25 @@ impl PreparedJudges {
         self.prepared.push(PreparedJudge { judge: judge.clone(), trial, judges: Arc::clone(&judges) });
         Ok(judges)
     }
+}
+
+/// Builds the jobs of a plan with their judges. Positions in `skip` were graded before; units that are compared with each
+/// other are all graded again if one of them is.
+pub fn build_grading_jobs<E>(
+    plan: Plan,
+    agents: &Arc<Agents>,
+    skip: impl Fn(usize) -> bool,
+    mut judges_of: impl FnMut(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
+) -> Result<Vec<GradingJob>, E> {
+    let mut jobs = Vec::new();
+    let groups = group_compared(plan.units.iter()).into_iter();
+    let skipped: HashSet<usize> = groups.filter(|group| group.iter().all(|at| skip(*at))).flatten().collect();
+    for (at, unit) in plan.units.into_iter().enumerate() {
+        if !skipped.contains(&at) {
+            let judges = judges_of(&unit)?;
+            let agents = Arc::clone(agents);
+            jobs.push(GradingJob { at, unit: Arc::new(unit), judges, agents, material: None });
+        }
+    }
+    Ok(jobs)
 }

@@ -19,13 +19,13 @@ use jurist_core::run::{NotGraded, Packed};
 use jurist_core::suite::{Case, CaseTarget, Judge, McpServer, Suite};
 use jurist_engine::agent::RunSetupError;
 use jurist_engine::bundle::Bundle;
-use jurist_engine::execute::{StoredOutputs, build_grading_jobs};
+use jurist_engine::execute::StoredOutputs;
 use jurist_engine::judge::{ResolvedJudges, permit_check};
 use jurist_engine::load::{LoadOptions, SuiteFiles};
 use jurist_engine::load_script::ScriptPolicy;
 use jurist_engine::model::resolve::{Resolver, Unresolved};
 use jurist_engine::permission::{NotPermitted, permit_addresses};
-use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
+use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources, build_grading_jobs};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
@@ -354,10 +354,7 @@ pub async fn prepare<'a>(
     if let Some(target) = &args.target {
         choose_target(&mut suite, target);
     }
-    for case in &mut suite.cases {
-        request.prepare_case(case);
-    }
-    let plan = plan_suite(&suite, select).with_context(|| format!("`{}`", file.display()))?;
+    let plan = request.plan(&mut suite, select).with_context(|| format!("`{}`", file.display()))?;
     // The plan has everything of them; rows of data need not be held twice.
     suite.cases = Vec::new();
     let project = SuiteFiles::of(file, args.loading.options().outside);

@@ -13,6 +13,7 @@ use jurist_server::{App, IngestDefaults, Intake, LineAnswer, LineStatus, ServerS
 use serde_json::{Value as Json, json};
 
 use super::trace::parse_trace_format;
+use crate::connection::choose_token;
 use crate::database::{DatabaseArgs, project_of};
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -158,7 +159,7 @@ impl IngestClient {
         Ok(Self {
             client: client(&NetworkOptions::default())?,
             url: format!("{}/api/v1/traces/bulk", url.trim_end_matches('/')),
-            token: args.token.clone().or_else(|| load::variable("JURIST_TOKEN")),
+            token: choose_token(args.token.as_ref()),
             project: args.project.clone(),
             query: query.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
         })

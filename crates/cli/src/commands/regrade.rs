@@ -109,9 +109,9 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
             "`max-score` compares several outputs of one case, but here each is graded separately; use `jurist eval`"
         );
         let trial = result.trial.unwrap_or(1);
-        let bench = prepared.resolve(&judge, trial)?;
+        let judges = prepared.resolve(&judge, trial)?;
         let calls = estimate_judge_calls(&case.rubric, &judge);
-        judging.check_prices(&bench, calls)?;
+        judging.check_prices(&judges, calls)?;
         let base = result.base().to_owned();
         let cell = CaseInstance::alone(case);
         let unit = PlanUnit {
@@ -125,7 +125,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
             needed_outputs: Vec::new(),
         };
         let (unit, agents) = (Arc::new(unit), Arc::clone(&resources.agents));
-        jobs.push(GradingJob { at, unit, bench, agents, material: Some(Arc::new(material)) });
+        jobs.push(GradingJob { at, unit, judges, agents, material: Some(Arc::new(material)) });
     }
     let name = before.suite.clone().unwrap_or_else(|| file.display().to_string());
     let provenance = args.running.provenance().await;

@@ -39,7 +39,7 @@ impl Reach {
 
     pub async fn open(&self) -> anyhow::Result<Reached> {
         if let Some(url) = &self.server {
-            let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
+            let token = choose_token(self.token.as_ref());
             let client = client(&NetworkOptions::default())?;
             return Ok(Reached::Server(Remote::new(url, token, self.project.clone(), client)?));
         }
@@ -47,4 +47,9 @@ impl Reach {
         let project = project_of(&store, self.project.as_deref()).await?;
         Ok(Reached::Store(store, project))
     }
+}
+
+/// The API token for a server: of the flag, or of the environment.
+pub fn choose_token(flag: Option<&String>) -> Option<String> {
+    flag.cloned().or_else(|| load::variable("JURIST_TOKEN"))
 }

@@ -5,12 +5,12 @@ use anyhow::{Context, bail};
 use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::Spend;
 use jurist_core::run::{CaseResult, Packed, Run, RunId};
-use jurist_engine::load;
 use jurist_server::NewRun;
 use jurist_store::{clock, random};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use super::choose_token;
 use crate::outcome::CommandOutcome;
 use crate::render;
 use crate::running::{FinishedRun, RunExecutionArgs, RunReportContext, RunScope};
@@ -38,7 +38,7 @@ impl EvalServerArgs {
 
     pub fn remote(&self, client: &reqwest::Client) -> anyhow::Result<Remote> {
         let url = self.server.as_ref().context("no server is named")?;
-        let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
+        let token = choose_token(self.token.as_ref());
         Remote::new(url, token, self.project.clone(), client.clone())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jurist_core::dialect::RateLimitSettings;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
@@ -22,6 +23,14 @@ pub struct VendorRateLimits {
 impl Default for VendorRateLimits {
     fn default() -> Self {
         Self { concurrency: 32, requests_per_minute: None, tokens_per_minute: None }
+    }
+}
+
+impl From<RateLimitSettings> for VendorRateLimits {
+    fn from(settings: RateLimitSettings) -> Self {
+        let RateLimitSettings { concurrency, requests_per_minute, tokens_per_minute } = settings;
+        let concurrency = concurrency.map_or(Self::default().concurrency, |n| n as usize);
+        Self { concurrency, requests_per_minute, tokens_per_minute }
     }
 }
 

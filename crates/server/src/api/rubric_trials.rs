@@ -162,14 +162,14 @@ impl Trial {
             let material = JudgeInput::new(&Candidate::default(), trace.cloned());
             let bytes = material.task.len() + material.text().len().min(4 * TRACE_TOKENS);
             let cost =
-                estimate_candidate_cost(&job.bench, bytes, job.unit.calls).cost.map(|(_, highest)| highest);
+                estimate_candidate_cost(&job.judges, bytes, job.unit.calls).cost.map(|(_, highest)| highest);
             per_trace.push(TrialTrace {
                 trace: job.unit.name.clone(),
                 calls: most,
                 least_calls: least,
                 cost,
             });
-            for member in job.bench.members.iter().filter(|_| 0 < most) {
+            for member in job.judges.members.iter().filter(|_| 0 < most) {
                 if !judges.contains(&member.line.name) {
                     judges.push(member.line.name.clone());
                 }

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use jurist_core::dialect::{Dialect, NetworkSettings, ProjectSettings, RateLimitSettings};
 use jurist_core::grade::{FORMAT, Spend, Time};
-use jurist_core::plan::{PlanUnit, group_linked_units, plan_suite};
+use jurist_core::plan::{PlanUnit, group_linked_units};
 use jurist_core::redact::Redactor;
 use jurist_core::run::{Run, RunId, RunResults};
 use jurist_core::suite::{Judge, Suite};
 use jurist_engine::agent::Agents;
-use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget, VendorRateLimits};
+use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget};
 use jurist_engine::embed::TextServices;
 use jurist_engine::execute::{GradingContext, GradingJob, StoredOutputs};
 use jurist_engine::judge::CheckPrograms;
 use jurist_engine::model::resolve::Resolver;
-use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
+use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources, build_grading_jobs};
 
 use super::NewRun;
 use crate::job::{Work, WorkRefusal, format_load_errors};
@@ -58,10 +58,7 @@ impl PreparedSubmission {
             seed: submission.seed,
             ..RunRequest::default()
         };
-        for case in &mut suite.cases {
-            request.prepare_case(case);
-        }
-        let plan = plan_suite(&suite, &submission.select())?;
+        let plan = request.plan(&mut suite, &submission.select())?;
         let name = suite.name.clone().unwrap_or_else(|| submission.suite.clone());
         let project = bundle.project(PathBuf::from("."));
         let servers = std::mem::take(&mut suite.servers);
@@ -75,13 +72,11 @@ impl PreparedSubmission {
         };
         let agents = Arc::clone(&resources.agents);
         let mut judges = PreparedJudges::new(resources, suite.judges.clone(), submission.seed);
-        let mut jobs = Vec::with_capacity(plan.units.len());
-        for (at, unit) in plan.units.into_iter().enumerate() {
-            refuse_what_cannot_run(&agents, &unit)?;
-            let bench = judges.resolve(&request.judge(&unit.cell.judge()), unit.trial)?;
-            let agents = Arc::clone(&agents);
-            jobs.push(GradingJob { at, unit: Arc::new(unit), bench, agents, material: None });
-        }
+        let judges_of = |unit: &PlanUnit| -> Result<_, WorkRefusal> {
+            refuse_what_cannot_run(&agents, unit)?;
+            Ok(judges.resolve(&request.judge(&unit.cell.judge()), unit.trial)?)
+        };
+        let jobs = build_grading_jobs(plan, &agents, |_| false, judges_of)?;
         let cache = work.cache.as_ref().map(|cache| Cache::new(cache.join("replies")));
         let redactor = Redactor::new(work.environment.secrets(), &settings.redact);
         let redactor = redactor.map_err(|redactor| WorkRefusal::Suite(redactor.to_string()))?;
@@ -118,11 +113,10 @@ impl PreparedSubmission {
         shared_budget: Arc<dyn SharedBudget>,
         outputs: StoredOutputs,
     ) -> Arc<GradingContext> {
-        let limits = vendor_limits(&self.settings);
         let caller = ModelClient::default()
             .with_shared_budget(shared_budget)
             .with_rate_limiters(self.rate_limiters.clone())
-            .with_limits(limits);
+            .with_limits(self.settings.limits.into());
         let caller = match &self.cache {
             Some(cache) => caller.with_cache(cache.clone(), self.submission.caching()),
             None => caller,
@@ -142,18 +136,6 @@ impl PreparedSubmission {
             }
         }
         slices
-    }
-}
-
-/// Rate limits of vendors by these settings.
-pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
-    VendorRateLimits {
-        concurrency: settings
-            .limits
-            .concurrency
-            .map_or(VendorRateLimits::default().concurrency, |n| n as usize),
-        requests_per_minute: settings.limits.requests_per_minute,
-        tokens_per_minute: settings.limits.tokens_per_minute,
     }
 }
 

@@ -11,7 +11,6 @@ use jurist_store::monitors::StoredMonitor;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
 use tokio::sync::{Notify, OwnedMutexGuard};
 
-use super::prepared::vendor_limits;
 use super::prepared_monitor::PreparedMonitor;
 use super::{NewRun, PreparedSubmission, ProjectBudget};
 use crate::job::{JobError, Work, WorkRefusal};
@@ -163,7 +162,7 @@ impl WorkerContext {
         let caller = ModelClient::default()
             .with_shared_budget(Arc::new(shared_budget))
             .with_rate_limiters(rate_limiters);
-        let caller = caller.with_limits(vendor_limits(&self.work.settings));
+        let caller = caller.with_limits(self.work.settings.limits.into());
         GradingContext { caller, redactor: redactor.unwrap_or_default(), outputs: StoredOutputs::default() }
     }
 

@@ -3,12 +3,12 @@ use std::io::Write;
 use anyhow::Context;
 use jurist_core::quantity::plural;
 use jurist_core::run::Run;
-use jurist_engine::load;
 use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_server::{EndedRun, PushedResult, PushedRun};
 use reqwest::Method;
 use serde_json::Value as Json;
 
+use crate::connection::choose_token;
 use crate::connection::remote::Remote;
 use crate::outcome::CommandOutcome;
 use crate::render::{self, printable};
@@ -53,7 +53,7 @@ pub async fn push_stored_run(runs: &StoredRuns, args: &RunPushArgs) -> anyhow::R
             run.id
         );
     };
-    let token = args.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
+    let token = choose_token(args.token.as_ref());
     let client = client(&NetworkOptions::default())?;
     let remote = Remote::new(&args.server, token, args.project.clone(), client)?;
     let path = format!("/runs/{}", run.id);
