@@ -109,13 +109,13 @@ fn slice(bytes: &[u8], at: usize, length: usize) -> Result<&[u8], ArchiveError> 
 }
 
 fn read_u16(bytes: &[u8], at: usize) -> Result<u16, ArchiveError> {
-    let found = slice(bytes, at, 2)?;
-    Ok(u16::from_le_bytes([found[0], found[1]]))
+    let part = slice(bytes, at, 2)?;
+    Ok(u16::from_le_bytes([part[0], part[1]]))
 }
 
 fn read_u32(bytes: &[u8], at: usize) -> Result<u32, ArchiveError> {
-    let found = slice(bytes, at, 4)?;
-    Ok(u32::from_le_bytes([found[0], found[1], found[2], found[3]]))
+    let part = slice(bytes, at, 4)?;
+    Ok(u32::from_le_bytes([part[0], part[1], part[2], part[3]]))
 }
 
 #[cfg(test)]

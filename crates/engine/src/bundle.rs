@@ -79,9 +79,9 @@ impl Bundle {
             let case = unit.cell.case().expect("it was filled when it was planned");
             if let Some(TraceSource::File(path)) = &case.candidate.trace {
                 let unreadable = |error| NotBundled::Unreadable(path.clone(), error);
-                let found = project.find(path).map_err(unreadable)?;
-                if let Entry::Vacant(entry) = bundle.files.entry(path_in_project(&found, &project.root)?) {
-                    entry.insert(crate::load::read_text_file(&found).map_err(unreadable)?.to_string());
+                let file = project.find(path).map_err(unreadable)?;
+                if let Entry::Vacant(entry) = bundle.files.entry(path_in_project(&file, &project.root)?) {
+                    entry.insert(crate::load::read_text_file(&file).map_err(unreadable)?.to_string());
                 }
             }
         }

@@ -324,10 +324,10 @@ fn explain_missing_output(needed: &NeededOutput, why: Option<&ExplainedOutcome>)
 }
 
 /// The output of a unit, if other units may use it.
-fn output_to_store(job: &GradingJob, found: &JudgeInputResult) -> Option<UnitOutput> {
+fn output_to_store(job: &GradingJob, input: &JudgeInputResult) -> Option<UnitOutput> {
     job.unit.cell.template().store_output_as.as_ref()?;
-    let output = found.as_ref().map_err(ExplainedOutcome::clone).and_then(|found| {
-        find_output_text(&found.material)
+    let output = input.as_ref().map_err(ExplainedOutcome::clone).and_then(|input| {
+        find_output_text(&input.material)
             .map(str::to_owned)
             .ok_or_else(|| ExplainedOutcome::from_crash("it answers with no text".to_owned()))
     });
@@ -342,27 +342,27 @@ struct CaseGrading {
 }
 
 impl CaseGrading {
-    /// Of a unit whose judges were not asked.
+    /// The result of a unit whose judges were not called.
     fn without_exchanges(result: CaseResult) -> Self {
         Self { result, exchanges: Vec::new(), output: None }
     }
 }
 
 async fn grade_jobs(filled: &[FilledJob], caller: &ModelClient) -> Vec<CaseGrading> {
-    let found = join_all(filled.iter().map(|filled| load_filled_input(filled, caller))).await;
+    let inputs = join_all(filled.iter().map(|filled| load_filled_input(filled, caller))).await;
     let jobs: Vec<&GradingJob> = filled.iter().map(|filled| &filled.job).collect();
     let jobs = jobs.as_slice();
     let outputs: Vec<Option<UnitOutput>> =
-        jobs.iter().zip(&found).map(|(job, found)| output_to_store(job, found)).collect();
-    let mut contests = run_contests(jobs, caller, &found).await;
-    let each = jobs.iter().zip(&found).zip(&contests);
+        jobs.iter().zip(&inputs).map(|(job, input)| output_to_store(job, input)).collect();
+    let mut contests = run_contests(jobs, caller, &inputs).await;
+    let each = jobs.iter().zip(&inputs).zip(&contests);
     let answers =
-        join_all(each.map(|((job, found), contests)| collect_unit_answers(job, caller, found, contests)))
+        join_all(each.map(|((job, input), contests)| collect_unit_answers(job, caller, input, contests)))
             .await;
-    compare_scores(jobs, &found, &answers, &mut contests);
-    let each = jobs.iter().zip(found).zip(answers).zip(contests);
-    let mut all = join_all(each.map(|(((job, found), answers), contests)| async move {
-        conclude(job, caller, found, answers, &contests).await
+    compare_scores(jobs, &inputs, &answers, &mut contests);
+    let each = jobs.iter().zip(inputs).zip(answers).zip(contests);
+    let mut all = join_all(each.map(|(((job, input), answers), contests)| async move {
+        conclude(job, caller, input, answers, &contests).await
     }))
     .await;
     for (graded, output) in all.iter_mut().zip(outputs) {
@@ -385,10 +385,10 @@ type UnitAnswers = Option<Result<Vec<JudgeAnswers>, JudgePromptError>>;
 async fn collect_unit_answers(
     job: &GradingJob,
     caller: &ModelClient,
-    found: &JudgeInputResult,
+    input: &JudgeInputResult,
     contests: &BTreeMap<String, ContestResult>,
 ) -> UnitAnswers {
-    let material = &found.as_ref().ok()?.material;
+    let material = &input.as_ref().ok()?.material;
     Some(job.judges.answer(caller, case_of(job, material, contests)).await)
 }
 
@@ -407,7 +407,7 @@ fn case_of<'a>(
 /// Decides every `max-score` check after all outputs have been graded by everything else.
 fn compare_scores(
     jobs: &[&GradingJob],
-    found: &[JudgeInputResult],
+    inputs: &[JudgeInputResult],
     answers: &[UnitAnswers],
     contests: &mut [BTreeMap<String, ContestResult>],
 ) {
@@ -421,7 +421,7 @@ fn compare_scores(
             .collect();
         let totals: Result<Vec<f64>, NotComparable> =
             present.iter().map(|(_, members)| mean_total(&check, rubric, members)).collect();
-        let outcomes: Vec<ExplainedOutcome> = match (find_missing_output(jobs, found), totals) {
+        let outcomes: Vec<ExplainedOutcome> = match (find_missing_output(jobs, inputs), totals) {
             (None, Ok(totals)) => check
                 .standings(&totals)
                 .into_iter()
@@ -487,9 +487,9 @@ struct LoadedJudgeInput {
 type JudgeInputResult = Result<LoadedJudgeInput, ExplainedOutcome>;
 
 /// Why outputs cannot be compared while one of them is missing.
-fn find_missing_output(jobs: &[&GradingJob], found: &[JudgeInputResult]) -> Option<ExplainedOutcome> {
+fn find_missing_output(jobs: &[&GradingJob], inputs: &[JudgeInputResult]) -> Option<ExplainedOutcome> {
     let (job, missing) =
-        jobs.iter().zip(found).find_map(|(job, found)| Some((job, found.as_ref().err()?)))?;
+        jobs.iter().zip(inputs).find_map(|(job, input)| Some((job, input.as_ref().err()?)))?;
     let reason = format!("the outputs cannot be compared: `{}` has no output", job.unit.name);
     Some(match &missing.outcome {
         Outcome::Deferred { why } => ExplainedOutcome { outcome: Outcome::Deferred { why: *why }, reason },
@@ -501,17 +501,17 @@ fn find_missing_output(jobs: &[&GradingJob], found: &[JudgeInputResult]) -> Opti
 async fn run_contests(
     jobs: &[&GradingJob],
     caller: &ModelClient,
-    found: &[JudgeInputResult],
+    inputs: &[JudgeInputResult],
 ) -> Vec<BTreeMap<String, ContestResult>> {
     let mut all = vec![BTreeMap::new(); jobs.len()];
-    let present: Vec<(usize, &JudgeInput)> = found
+    let present: Vec<(usize, &JudgeInput)> = inputs
         .iter()
         .enumerate()
         .filter_map(|(at, result)| Some((at, &result.as_ref().ok()?.material)))
         .collect();
     let (Some(first), true) = (jobs.first(), 1 < jobs.len()) else { return all };
     for (criterion, text) in first.unit.contests() {
-        if let Some(missing) = find_missing_output(jobs, found) {
+        if let Some(missing) = find_missing_output(jobs, inputs) {
             for (at, _) in &present {
                 let ExplainedOutcome { outcome, reason } = missing.clone();
                 let contested = ContestResult { outcome, reason, spend: None, exchanges: Vec::new() };
@@ -549,13 +549,13 @@ async fn run_contests(
 async fn conclude(
     job: &GradingJob,
     caller: &ModelClient,
-    found: JudgeInputResult,
+    input: JudgeInputResult,
     answers: UnitAnswers,
     contests: &BTreeMap<String, ContestResult>,
 ) -> CaseGrading {
     let unit = &*job.unit;
-    let LoadedJudgeInput { material, spend } = match found {
-        Ok(found) => found,
+    let LoadedJudgeInput { material, spend } = match input {
+        Ok(input) => input,
         Err(ExplainedOutcome { outcome, reason }) => {
             let result = build_ungraded_result(unit, &outcome, &reason, JudgeInput::default());
             return CaseGrading::without_exchanges(result);

@@ -138,8 +138,8 @@ fn load_suite_from(path: &Path, provided: &ProvidedData, options: LoadOptions) -
             let text = pattern.to_string_lossy();
             let bad = |error: glob::PatternError| ReadError::Other(error.to_string());
             if n_wild <= 1 && !pattern.ends_with("**") {
-                let found = glob::glob(&text).map_err(bad)?;
-                return Ok(found.flatten().filter(|found| inside(found)).collect());
+                let matches = glob::glob(&text).map_err(bad)?;
+                return Ok(matches.flatten().filter(|path| inside(path)).collect());
             }
             let compiled = glob::Pattern::new(&text).map_err(bad)?;
             let is_match = |path: &Path| compiled.matches_path_with(path, GLOB_OPTIONS) && inside(path);
@@ -272,8 +272,8 @@ fn find_project_root(folder: &Path, top: Option<&Path>) -> PathBuf {
     let is_root = |path: &&Path| [".git", ".jurist", ".agentv"].iter().any(|mark| path.join(mark).exists());
     let top = top.filter(|top| folder.starts_with(top));
     let is_below = |path: &&Path| top.is_none_or(|top| path.starts_with(top));
-    let found = folder.ancestors().take_while(is_below).find(is_root);
-    found.or(top).unwrap_or(folder).to_owned()
+    let root = folder.ancestors().take_while(is_below).find(is_root);
+    root.or(top).unwrap_or(folder).to_owned()
 }
 
 /// Files that are not on this disk.
@@ -318,10 +318,10 @@ impl SuiteFiles {
         }
         let above = |path: &&Path| path.starts_with(&self.root);
         let places = self.folder.ancestors().take_while(above).map(|ancestor| ancestor.join(reference));
-        let found = places.into_iter().find(|place| place.exists()).ok_or(ReadError::Missing)?;
+        let path = places.into_iter().find(|place| place.exists()).ok_or(ReadError::Missing)?;
         let real = |path: &Path| find_real_path(path).unwrap_or_else(|_| path.to_owned());
-        let inside = self.outside == Outside::Allowed || real(&found).starts_with(real(&self.root));
-        if inside { Ok(found) } else { Err(ReadError::Outside) }
+        let inside = self.outside == Outside::Allowed || real(&path).starts_with(real(&self.root));
+        if inside { Ok(path) } else { Err(ReadError::Outside) }
     }
 }
 
@@ -504,8 +504,8 @@ mod tests {
         let loaded = load_suite_text("<text>", text, LoadOptions::default());
         assert_eq!(loaded.suite.map(|suite| suite.rubrics.len()), Some(1));
         let broken = load_suite_text("<text>", "criteria:\n- nam: short", LoadOptions::default());
-        let found = broken.diagnostics.into_sorted();
-        assert_eq!(broken.sources.place(found[0].span).line, 2);
+        let diagnostics = broken.diagnostics.into_sorted();
+        assert_eq!(broken.sources.place(diagnostics[0].span).line, 2);
         assert!(broken.suite.is_none());
     }
 

@@ -44,8 +44,8 @@ pub enum ProgramError {
     Timeout(Duration),
     #[error("wrote more than {0} bytes")]
     TooLarge(usize),
-    #[error("ended with {status}: {said}")]
-    Status { status: std::process::ExitStatus, said: String },
+    #[error("ended with {status}: {complaint}")]
+    Status { status: std::process::ExitStatus, complaint: String },
     #[error("was lost: {0}")]
     Lost(std::io::Error),
 }
@@ -73,16 +73,16 @@ pub async fn run_program(
         let read = read_output_up_to(stdout.expect("it is piped"), max_bytes);
         let complaint = read_tail(stderr.expect("it is piped"));
         // Too much output ends the run at once, without waiting for the other pipes.
-        let said = async { tokio::try_join!(send, read, complaint) };
-        tokio::pin!(said);
+        let streams = async { tokio::try_join!(send, read, complaint) };
+        tokio::pin!(streams);
         let (status, ((), out, complaint)) = tokio::select! {
-            said = &mut said => (tree.wait().await, said?),
-            status = tree.wait() => match tokio::time::timeout(GRACE, &mut said).await {
-                Ok(said) => (status, said?),
+            streams = &mut streams => (tree.wait().await, streams?),
+            status = tree.wait() => match tokio::time::timeout(GRACE, &mut streams).await {
+                Ok(streams) => (status, streams?),
                 // A child process that was left behind keeps the pipes open.
                 Err(_) => {
                     tree.kill();
-                    (status, said.await?)
+                    (status, streams.await?)
                 }
             },
         };
@@ -93,7 +93,7 @@ pub async fn run_program(
     if status.success() {
         return Ok(out);
     }
-    Err(ProgramError::Status { status, said: shorten_complaint(&String::from_utf8_lossy(&complaint)) })
+    Err(ProgramError::Status { status, complaint: shorten_complaint(&String::from_utf8_lossy(&complaint)) })
 }
 
 /// The end of what a program complained about. Of a traceback of Python, the exception comes first, and the traceback
@@ -249,8 +249,8 @@ mod tests {
         // The end of a long standard error is kept.
         let script = "i=0; while [ $i -lt 5000 ]; do echo complaint $i >&2; i=$((i+1)); done; exit 3";
         match run_program(shell(script), None, limits).await {
-            Err(ProgramError::Status { said, .. }) => {
-                assert!(said.ends_with("complaint 4999") && said.len() <= 300, "{said}");
+            Err(ProgramError::Status { complaint, .. }) => {
+                assert!(complaint.ends_with("complaint 4999") && complaint.len() <= 300, "{complaint}");
             }
             other => panic!("{other:?}"),
         }

@@ -19,15 +19,15 @@ const MAX_EVENT: u64 = 25 * 1024 * 1024;
 
 /// Branch, commit, author and CI job of a run that starts in this folder; whatever is unknown stays absent.
 pub async fn find_run_provenance(folder: &Path) -> RunProvenance {
-    let mut found = RunProvenance::from_ci(load::variable);
-    if let Some(head) = read_github_head().filter(|_| found.commit.is_some()) {
-        found.commit = Some(head);
-        found = found.sanitize();
+    let mut provenance = RunProvenance::from_ci(load::variable);
+    if let Some(head) = read_github_head().filter(|_| provenance.commit.is_some()) {
+        provenance.commit = Some(head);
+        provenance = provenance.sanitize();
     }
-    if found.branch.is_some() && found.commit.is_some() && found.author.is_some() {
-        return found;
+    if provenance.branch.is_some() && provenance.commit.is_some() && provenance.author.is_some() {
+        return provenance;
     }
-    found.or(read_git(folder).await)
+    provenance.or(read_git(folder).await)
 }
 
 /// The newest commit of the pull request; `GITHUB_SHA` is a merge commit that is in no history.
@@ -42,9 +42,9 @@ fn read_github_head() -> Option<String> {
 
 async fn read_git(folder: &Path) -> RunProvenance {
     let Some(root) = find_repository(folder) else { return RunProvenance::default() };
-    let shown = ask_git(&root, &["log", "-1", "--no-show-signature", "--no-color", "--format=%H%n%an"]).await;
-    let Some(shown) = shown else { return RunProvenance::default() };
-    let mut lines = shown.lines();
+    let log = ask_git(&root, &["log", "-1", "--no-show-signature", "--no-color", "--format=%H%n%an"]).await;
+    let Some(log) = log else { return RunProvenance::default() };
+    let mut lines = log.lines();
     let (commit, author) = (lines.next().map(str::to_owned), lines.next().map(str::to_owned));
     // Fails where no branch is checked out, as in most CI jobs.
     let branch = ask_git(&root, &["symbolic-ref", "--short", "-q", "HEAD"]).await;
@@ -111,10 +111,10 @@ mod tests {
         run_git(folder.path(), &["config", "log.showSignature", "true"]);
         let below = folder.path().join("a/b");
         std::fs::create_dir_all(&below).expect("folders");
-        let found = read_git(&below).await;
-        assert_eq!(found.branch.as_deref(), Some("work/new"));
-        assert_eq!(found.commit.as_deref(), Some(commit.as_str()));
-        assert_eq!(found.author.as_deref(), Some("Ann Lee"));
+        let provenance = read_git(&below).await;
+        assert_eq!(provenance.branch.as_deref(), Some("work/new"));
+        assert_eq!(provenance.commit.as_deref(), Some(commit.as_str()));
+        assert_eq!(provenance.author.as_deref(), Some("Ann Lee"));
         assert!(!marker.exists(), "a program of the repository ran");
         // Written by hand: `git checkout` would run the programs of the settings above.
         std::fs::write(folder.path().join(".git/HEAD"), format!("{commit}\n")).expect("a file");

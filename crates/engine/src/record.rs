@@ -64,7 +64,7 @@ impl Tape {
 pub struct Recorder {
     path: PathBuf,
     part: PathBuf,
-    kept: Mutex<RecordingFile>,
+    recording: Mutex<RecordingFile>,
 }
 
 #[derive(Debug)]
@@ -90,8 +90,8 @@ impl Recorder {
         let part = PathBuf::from(format!("{}.part", path.display()));
         let mut options = fs::OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true).open(&part).map_err(bad)?;
-        let kept = Mutex::new(RecordingFile { file, places: BTreeMap::new(), end: 0 });
-        Ok(Self { path: path.to_owned(), part, kept })
+        let recording = Mutex::new(RecordingFile { file, places: BTreeMap::new(), end: 0 });
+        Ok(Self { path: path.to_owned(), part, recording })
     }
 
     fn add(&self, request: &Request, reply: &ModelReply) {
@@ -101,25 +101,25 @@ impl Recorder {
         let key = request.key();
         let line =
             serde_json::to_string(&RecordedCall { request, reply }).expect("a call is plain data") + "\n";
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.file.write_all(line.as_bytes()).is_ok() {
-            let place = RecordedPlace { start: kept.end, length: line.len() };
-            kept.places.insert(key, place);
-            kept.end += line.len() as u64;
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        if recording.file.write_all(line.as_bytes()).is_ok() {
+            let place = RecordedPlace { start: recording.end, length: line.len() };
+            recording.places.insert(key, place);
+            recording.end += line.len() as u64;
         }
     }
 
     /// Sorted, so that recording the same calls again gives the same file.
     fn finish(&self) -> Result<usize, BadCassette> {
         let bad = |error| BadCassette::File { path: self.path.clone(), error };
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let places: Vec<RecordedPlace> = kept.places.values().copied().collect();
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        let places: Vec<RecordedPlace> = recording.places.values().copied().collect();
         let sorted = PathBuf::from(format!("{}.sorted", self.path.display()));
         let mut out = std::io::BufWriter::new(fs::File::create(&sorted).map_err(bad)?);
         for RecordedPlace { start, length } in &places {
             let mut line = vec![0; *length];
-            kept.file.seek(SeekFrom::Start(*start)).map_err(bad)?;
-            kept.file.read_exact(&mut line).map_err(bad)?;
+            recording.file.seek(SeekFrom::Start(*start)).map_err(bad)?;
+            recording.file.read_exact(&mut line).map_err(bad)?;
             out.write_all(&line).map_err(bad)?;
         }
         out.flush().map_err(bad)?;
@@ -229,19 +229,19 @@ fn likeness(a: &Request, b: &Request) -> usize {
     2 * (front + back) + usize::from(a.model == b.model)
 }
 
-fn describe_difference(recorded: &Request, asked: &Request) -> String {
-    if recorded.model != asked.model {
-        return format!("calls `{}`, and this one calls `{}`", recorded.model, asked.model);
+fn describe_difference(recorded: &Request, request: &Request) -> String {
+    if recorded.model != request.model {
+        return format!("calls `{}`, and this one calls `{}`", recorded.model, request.model);
     }
-    if recorded.temperature != asked.temperature || recorded.max_tokens != asked.max_tokens {
+    if recorded.temperature != request.temperature || recorded.max_tokens != request.max_tokens {
         return "has another temperature or limit of tokens".to_owned();
     }
-    if recorded.draw != asked.draw {
-        return format!("is draw {} of a jury, and this one is draw {}", recorded.draw, asked.draw);
+    if recorded.draw != request.draw {
+        return format!("is draw {} of a jury, and this one is draw {}", recorded.draw, request.draw);
     }
-    let (left, right) = (request_lines(recorded), request_lines(asked));
+    let (left, right) = (request_lines(recorded), request_lines(request));
     if left == right {
-        let schema = recorded.schema != asked.schema;
+        let schema = recorded.schema != request.schema;
         let what =
             if schema { "has another reply schema" } else { "has another seed, or another record behind it" };
         return format!("has the same messages and {what}");

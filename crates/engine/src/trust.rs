@@ -59,13 +59,13 @@ pub fn require_trust(settings: &ProjectSettings) -> Result<(), NotTrusted> {
         return Ok(());
     }
     let here = std::path::absolute(".").unwrap_or_default();
-    let shown = |path: &Path| match path.strip_prefix(&here).unwrap_or(path) {
+    let display = |path: &Path| match path.strip_prefix(&here).unwrap_or(path) {
         short if short.as_os_str().is_empty() => ".".to_owned(),
         short => short.display().to_string(),
     };
     let folder = file.path.parent().and_then(Path::parent).unwrap_or(&file.path);
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    Err(NotTrusted { file: shown(&file.path), keys: keys.join(", "), folder: shown(folder) })
+    Err(NotTrusted { file: display(&file.path), keys: keys.join(", "), folder: display(folder) })
 }
 
 impl TrustList {

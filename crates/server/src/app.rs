@@ -36,7 +36,7 @@ pub struct AppState {
     /// True once the server is stopping: event streams end, so that their clients reconnect to another process.
     pub stopping: watch::Sender<bool>,
     /// Limits of traces that are being received.
-    pub gate: Arc<IngestAdmission>,
+    pub admission: Arc<IngestAdmission>,
     /// Limits the bodies of all requests together, except uploads of traces.
     pub body_memory: Arc<BodyMemory>,
     /// Output folders for annotations, in addition to the store.
@@ -117,7 +117,7 @@ impl App {
         let default_project = store.default_project(rates, clock::current_time()).await?;
         let metrics = Arc::new(Metrics::default());
         let worker_context = WorkerContext::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
-        let (lock_out, gate) = (LockOut::default(), Arc::new(IngestAdmission::default()));
+        let (lock_out, admission) = (LockOut::default(), Arc::new(IngestAdmission::default()));
         let stopping = watch::Sender::new(false);
         let (outputs, sequences) = (Outputs::default(), Sequences::default());
         let body_memory = Arc::new(BodyMemory::new(settings.max_body.saturating_mul(LARGE_BODIES)));
@@ -129,7 +129,7 @@ impl App {
             metrics,
             worker_context,
             stopping,
-            gate,
+            admission,
             body_memory,
             outputs,
             sequences,

@@ -214,7 +214,7 @@ fn read_diff(fields: &Map<String, Json>) -> Result<Option<String>, AgentRunError
     };
     let mut diff = String::new();
     for key in ["diff", "file_changes"] {
-        diff.push_str(said.get(key).and_then(Json::as_str).unwrap_or_default());
+        diff.push_str(fields.get(key).and_then(Json::as_str).unwrap_or_default());
     }
     match fields.get("files") {
         None | Some(Json::Null) => {}

@@ -25,7 +25,7 @@ const SYSTEM: &str = "You are a helpful assistant.";
 
 pub(super) async fn hold_conversation(
     caller: &ModelClient,
-    line: &ModelEndpoint,
+    endpoint: &ModelEndpoint,
     settings: &Judge,
     case: &Case,
     which: TrialIdentity<'_>,
@@ -35,7 +35,7 @@ pub(super) async fn hold_conversation(
     let PlannedConversation { system, mut turns } = build_conversation(case);
     let (n_turns, messages) = (turns.len(), turns.pop_front().unwrap_or_default());
     let mut request = Request {
-        model: line.name.clone(),
+        model: endpoint.name.clone(),
         system: agent.system.clone().or(system).unwrap_or_else(|| SYSTEM.to_owned()),
         messages,
         schema: Json::Null,
@@ -54,15 +54,15 @@ pub(super) async fn hold_conversation(
     let (mut spend, mut status) = (Spend { from_cache: true, ..Spend::default() }, "too many steps");
     // As each reply was made and each tool worked, without waiting for a turn: the same from the cache.
     let mut duration_ms = Some(0.0);
-    let mut cost = line.price.map(|_| Usd::default());
+    let mut cost = endpoint.price.map(|_| Usd::default());
     let (mut mean_log_probability, mut guardrails) = (None, None);
     for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
-        let called = caller.call(line, &request, &mut Tries::default()).await.map_err(not_called)?;
+        let called = caller.call(endpoint, &request, &mut Tries::default()).await.map_err(not_called)?;
         let CallResult { reply, spend: paid, key, .. } = called;
         spend = Spend { from_cache: spend.from_cache && paid.from_cache, ..spend.plus(paid) };
         trace.usage = trace.usage.plus(reply.usage);
         duration_ms = duration_ms.zip(reply.duration_ms).map(|(sum, own)| sum + own);
-        cost = cost.zip(line.price).map(|(sum, price)| sum.plus(price.of_reply(&reply)));
+        cost = cost.zip(endpoint.price).map(|(sum, price)| sum.plus(price.of_reply(&reply)));
         if !paid.from_cache {
             caller.keep(&key, &reply);
         }

@@ -51,7 +51,7 @@ pub struct Agents {
     base_url: Option<String>,
     /// Whether a file may start programs, and send variables of the environment to addresses that it names.
     allow_commands: bool,
-    lines: Mutex<HashMap<EndpointKey, Arc<ModelEndpoint>>>,
+    endpoints: Mutex<HashMap<EndpointKey, Arc<ModelEndpoint>>>,
     /// Programs are heavier than calls, so fewer run at a time.
     programs: Semaphore,
     /// Ignored parts of answers, each with the first target that had it.
@@ -153,7 +153,7 @@ enum PreparedTarget<'a> {
     Command(process::AgentCommand),
     Http(HttpTarget),
     Tool { call: ToolCall, server: NamedServer<'a> },
-    Model { judge: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
+    Model { judge: Judge, endpoint: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
 }
 
 struct NamedServer<'a> {
@@ -200,7 +200,7 @@ impl Agents {
             project,
             base_url,
             allow_commands,
-            lines: Mutex::default(),
+            endpoints: Mutex::default(),
             programs: Semaphore::new(n_programs),
             warnings: Mutex::default(),
         }
@@ -361,9 +361,9 @@ impl Agents {
                 PreparedTarget::Tool { call, server: self.find_server(name)? }
             }
             Runner::Model(judge) => {
-                let line = self.find_endpoint(&judge, &case.agent)?;
+                let endpoint = self.find_endpoint(&judge, &case.agent)?;
                 let server = case.server.as_deref().map(|name| self.find_server(name)).transpose()?;
-                PreparedTarget::Model { judge, line, server }
+                PreparedTarget::Model { judge, endpoint, server }
             }
         };
         if let Some(workspace) = &case.workspace {
@@ -476,17 +476,17 @@ impl Agents {
                 mcp.close().await;
                 produced
             }
-            PreparedTarget::Model { judge, line, server: None } => {
-                conversation::hold_conversation(caller, line, judge, case, which, None).await
+            PreparedTarget::Model { judge, endpoint, server: None } => {
+                conversation::hold_conversation(caller, endpoint, judge, case, which, None).await
             }
-            PreparedTarget::Model { judge, line, server: Some(NamedServer { name, server }) } => {
+            PreparedTarget::Model { judge, endpoint, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
                     McpServer::Stdio { .. } => Some(self.programs.acquire().await),
                     McpServer::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.http_client()?, here).await?;
                 let produced =
-                    conversation::hold_conversation(caller, line, judge, case, which, Some(&mcp)).await;
+                    conversation::hold_conversation(caller, endpoint, judge, case, which, Some(&mcp)).await;
                 mcp.close().await;
                 drop(turn);
                 produced
@@ -511,13 +511,13 @@ impl Agents {
             require_permission(self.allow_commands, format!("the program `{program}` as a model"))?;
         }
         let key = EndpointKey { model: judge.model.clone(), base_url: judge.base_url.clone() };
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(line) = lines.get(&key) {
-            return Ok(Arc::clone(line));
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(endpoint) = endpoints.get(&key) {
+            return Ok(Arc::clone(endpoint));
         }
-        let line = Arc::new(self.resolver.resolve_endpoint(&judge)?);
-        lines.insert(key, Arc::clone(&line));
-        Ok(line)
+        let endpoint = Arc::new(self.resolver.resolve_endpoint(&judge)?);
+        endpoints.insert(key, Arc::clone(&endpoint));
+        Ok(endpoint)
     }
 }
 

@@ -85,8 +85,8 @@ impl Bert {
         let weights = ModelWeights::read(&bytes)?;
         let segments = weights.matrix("embeddings.token_type_embeddings.weight")?;
         let positions = weights.matrix("embeddings.position_embeddings.weight")? + segments.row(0);
-        let told = json("sentence_bert_config.json").and_then(|json| json["max_seq_length"].as_u64());
-        let max_tokens = told.map_or(256, |n| n as usize).clamp(3, positions.nrows());
+        let configured = json("sentence_bert_config.json").and_then(|json| json["max_seq_length"].as_u64());
+        let max_tokens = configured.map_or(256, |n| n as usize).clamp(3, positions.nrows());
         let by_first =
             json("1_Pooling/config.json").is_some_and(|json| json["pooling_mode_cls_token"] == true);
         Ok(Self {

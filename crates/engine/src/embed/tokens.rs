@@ -48,11 +48,11 @@ impl Vocabulary {
         while !rest.is_empty() && letters <= MAX_WORD {
             let is_first = rest.len() == word.len();
             let ends = rest.char_indices().map(|(at, letter)| at + letter.len_utf8()).rev();
-            let found = ends.into_iter().find_map(|end| {
+            let longest_piece = ends.into_iter().find_map(|end| {
                 let piece = if is_first { rest[..end].to_owned() } else { format!("##{}", &rest[..end]) };
                 Some((*self.ids.get(&piece)?, end))
             });
-            match found {
+            match longest_piece {
                 Some((id, end)) => {
                     ids.push(id);
                     rest = &rest[end..];

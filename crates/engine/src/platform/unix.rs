@@ -45,7 +45,7 @@ pub fn find_real_path(path: &Path) -> io::Result<PathBuf> {
 
 /// Whether a path is a pipe, a socket, a terminal or another device. A missing path is none.
 pub fn is_device(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// Whether a device is one that a shell hands over, such as `<(…)` or `/dev/stdin`.

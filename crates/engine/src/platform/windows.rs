@@ -168,7 +168,7 @@ pub(crate) fn is_handed_over(path: &Path) -> bool {
 /// Creates the same symbolic link in another place; the system allows it in its developer mode, and to administrators.
 pub(crate) fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
     let target = std::fs::read_link(from)?;
-    let is_folder = std::fs::metadata(from).is_ok_and(|found| found.is_dir());
+    let is_folder = std::fs::metadata(from).is_ok_and(|metadata| metadata.is_dir());
     if is_folder { symlink_dir(target, to) } else { symlink_file(target, to) }
 }
 

@@ -140,8 +140,8 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
     };
     let default =
         resolve_judge_endpoint(&resolver, None).ok().filter(|model_endpoint| model_endpoint.vendor != "none");
-    if let Some(line) = &default {
-        all.entry(line.name.clone()).or_default().is_default = true;
+    if let Some(endpoint) = &default {
+        all.entry(endpoint.name.clone()).or_default().is_default = true;
     }
     for monitor in app.store.monitors(caller.project).await?.iter().filter(|monitor| monitor.newest.is_some())
     {
@@ -173,9 +173,9 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
         (it.n_grades, it.n_errors) = (it.n_grades + answered + tally.n_failed, it.n_errors + tally.n_failed);
     }
     let all = all.into_iter().map(|(name, figures)| {
-        let line = ensure_judge_allowed(&app, &name).map_err(|work_refusal| work_refusal.to_string());
-        let line = line.and_then(|()| resolve_named_endpoint(&resolver, &name));
-        JudgeShown::new(name, figures, line)
+        let endpoint = ensure_judge_allowed(&app, &name).map_err(|work_refusal| work_refusal.to_string());
+        let endpoint = endpoint.and_then(|()| resolve_named_endpoint(&resolver, &name));
+        JudgeShown::new(name, figures, endpoint)
     });
     Ok(Json(all.collect()))
 }
@@ -193,12 +193,12 @@ async fn ping_judge(
 ) -> Result<Json<JudgePingResult>, ApiError> {
     caller.needs(AccessScope::Manage)?;
     ensure_judge_allowed(&app, &ping.judge)?;
-    let line = resolve_judge_endpoint(&resolver(&app)?, Some(&ping.judge)).map_err(WorkRefusal::from)?;
-    record_audit_entry(&app, &caller, "judge.ping", &line.name, json!({})).await?;
+    let endpoint = resolve_judge_endpoint(&resolver(&app)?, Some(&ping.judge)).map_err(WorkRefusal::from)?;
+    record_audit_entry(&app, &caller, "judge.ping", &endpoint.name, json!({})).await?;
     let shared_budget = ProjectBudget::new(&app.worker_context, caller.project, "ping", String::new());
     let calls = ModelClient::default().with_shared_budget(Arc::new(shared_budget));
     let began = Instant::now();
-    let called = calls.call(&line, &build_ping_request(&line.name), &mut Tries::once()).await;
+    let called = calls.call(&endpoint, &build_ping_request(&endpoint.name), &mut Tries::once()).await;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Json(match called {
         Ok(called) => {

@@ -126,11 +126,11 @@ struct LabelCorrectionQuery {
 
 impl TrafficWindowQuery {
     fn into_time_window(self) -> Result<TrafficWindow, ApiError> {
-        let look = TrafficWindow::new(self.agent, self.from, self.until, clock::current_time());
-        if look.until <= look.from {
+        let window = TrafficWindow::new(self.agent, self.from, self.until, clock::current_time());
+        if window.until <= window.from {
             return Err(ApiError::bad("`from` is before `until`"));
         }
-        Ok(look)
+        Ok(window)
     }
 }
 
@@ -369,9 +369,9 @@ async fn get_monitor_estimates(
 ) -> Result<Json<Estimates>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
-    let (look, is_corrected) = (window.into_time_window()?, labels.corrected.unwrap_or(true));
+    let (window, is_corrected) = (window.into_time_window()?, labels.corrected.unwrap_or(true));
     Ok(Json(
-        monitor::estimate_monitor_traffic(&app.store, caller.project, &stored_monitor, &look, is_corrected)
+        monitor::estimate_monitor_traffic(&app.store, caller.project, &stored_monitor, &window, is_corrected)
             .await?,
     ))
 }
@@ -392,14 +392,14 @@ async fn get_monitor_trend(
     caller.needs(AccessScope::Read)?;
     let stored_monitor = find_monitor(&app.store, caller.project, &name).await?;
     let criterion = window.criterion.clone();
-    let look = window.into_time_window()?;
+    let window = window.into_time_window()?;
     let criterion = criterion.as_deref();
     let trend = monitor::compute_monitor_trends(
         &app.store,
         &app.sequences,
         caller.project,
         &stored_monitor,
-        &look,
+        &window,
         criterion,
     )
     .await?;

@@ -93,7 +93,7 @@ async fn store_otlp_spans(
 ) -> Result<Vec<u8>, ApiError> {
     caller.needs(AccessScope::Ingest)?;
     let now = clock::current_time();
-    let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
+    let mut pass = AdmittedRequest::new(&app.admission, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
     let redacting = app.clone();
     let read = move || {

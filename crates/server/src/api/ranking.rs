@@ -127,14 +127,14 @@ async fn get_ranking(
     Query(from): Query<RankingQuery>,
 ) -> Result<Json<Ranks>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let held = match from.source.as_deref().unwrap_or("comparisons") {
+    let comparisons = match from.source.as_deref().unwrap_or("comparisons") {
         "comparisons" => load_contest_comparisons(&app, &caller, &from).await?,
         "people" => load_annotator_preferences(&app, &caller, &from).await?,
         other => {
             return Err(ApiError::Bad(format!("`source` is `comparisons` or `people`, not `{other}`")));
         }
     };
-    compute_json_response(move || Ranks::new(held)).await
+    compute_json_response(move || Ranks::new(comparisons)).await
 }
 
 async fn load_contest_comparisons(
@@ -146,14 +146,14 @@ async fn load_contest_comparisons(
         Some(name) => Some(find_monitor(&app.store, caller.project, name).await?.id),
         None => None,
     };
-    let mut held = PairwiseComparisons::default();
+    let mut comparisons = PairwiseComparisons::default();
     for it in app.store.newest_contests(caller.project, monitor, MOST).await? {
-        held.judges.insert(it.judge.clone());
+        comparisons.judges.insert(it.judge.clone());
         if from.judge.as_ref().is_none_or(|judge| *judge == it.judge) {
-            held.add_contest(&it);
+            comparisons.add_contest(&it);
         }
     }
-    Ok(held)
+    Ok(comparisons)
 }
 
 /// The first question of the task that compares.
@@ -182,7 +182,7 @@ async fn load_annotator_preferences(
         .collect();
     let hidden = list_hidden_items(&app.store, caller.project, &task, caller.person).await?;
     let excluded = excluded_accounts(&task);
-    let mut held = PairwiseComparisons { names: labels.clone(), ..PairwiseComparisons::default() };
+    let mut comparisons = PairwiseComparisons { names: labels.clone(), ..PairwiseComparisons::default() };
     let mut after = None;
     loop {
         let page = app.store.annotations(caller.project, task.id, after.as_ref(), PAGE).await?;
@@ -195,11 +195,11 @@ async fn load_annotator_preferences(
             let draft: AnswerDraft = serde_json::from_value(it.body.clone()).unwrap_or_default();
             let Some(Answer::Pairwise { label: Some(label) }) = draft.get(&scheme) else { continue };
             let is_turned = turned.get(&(it.item, it.account)).copied().unwrap_or(false);
-            held.add_answer(&it.item.to_string(), label, &labels, tie_label.as_deref(), is_turned);
+            comparisons.add_answer(&it.item.to_string(), label, &labels, tie_label.as_deref(), is_turned);
         }
         match page.next {
-            Some(next) if held.pairs.len() < MOST => after = Some(next),
-            _ => return Ok(held),
+            Some(next) if comparisons.pairs.len() < MOST => after = Some(next),
+            _ => return Ok(comparisons),
         }
     }
 }
@@ -253,8 +253,8 @@ impl PairwiseComparisons {
 }
 
 impl Ranks {
-    fn new(held: PairwiseComparisons) -> Self {
-        let PairwiseComparisons { names, pairs, errors, judges, .. } = held;
+    fn new(comparisons: PairwiseComparisons) -> Self {
+        let PairwiseComparisons { names, pairs, errors, judges, .. } = comparisons;
         let rates = WinRates::new(names.len(), &pairs);
         let ranking = estimate_strengths(&names, &pairs, 0.0);
         let order = ranking.as_ref().map_or_else(|_| sort_sides_by_name(&names), order_by_strength);

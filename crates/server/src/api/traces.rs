@@ -364,7 +364,7 @@ async fn receive_trace(
 ) -> Result<Json<TraceReceipt>, ApiError> {
     caller.needs(AccessScope::Ingest)?;
     let now = clock::current_time();
-    let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &caller.sender(address), now)?;
+    let mut pass = AdmittedRequest::new(&app.admission, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
     pass.admit_decoding(estimate_decoded_bytes(&body, Encoding::Json))?;
     let sent: TraceEnvelope = parse_json_body(&body)?;
@@ -438,7 +438,7 @@ async fn send_lines(
 ) -> Result<Response, ApiError> {
     caller.needs(AccessScope::Ingest)?;
     let sender = caller.sender(address);
-    let mut pass = AdmittedRequest::new(&app.gate, app.settings.ingest, &sender, clock::current_time())?;
+    let mut pass = AdmittedRequest::new(&app.admission, app.settings.ingest, &sender, clock::current_time())?;
     let intake = Intake {
         store: &app.store,
         project: caller.project,

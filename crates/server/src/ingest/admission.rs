@@ -61,7 +61,7 @@ struct TokenBucket {
 /// An admitted request; dropping it releases its share of the limits.
 #[derive(Debug)]
 pub struct AdmittedRequest {
-    gate: Arc<IngestAdmission>,
+    admission: Arc<IngestAdmission>,
     max_bytes: usize,
     bytes: usize,
 }
@@ -97,29 +97,29 @@ fn add_within(counter: &AtomicUsize, n: usize, is_allowed: impl Fn(usize) -> boo
 impl AdmittedRequest {
     /// Admits a request if the limits allow it.
     pub fn new(
-        gate: &Arc<IngestAdmission>,
+        admission: &Arc<IngestAdmission>,
         limits: IngestLimits,
         sender: &str,
         now: Time,
     ) -> Result<Self, ApiError> {
         if let Some(rate) = limits.rate
-            && let Some(seconds) = gate.wait(sender, rate, now)
+            && let Some(seconds) = admission.wait(sender, rate, now)
         {
             let why = format!("more than {} requests a second", rate.per_second);
             return Err(ApiError::Busy { seconds, why });
         }
-        if !add_within(&gate.requests, 1, |all| all <= limits.requests) {
+        if !add_within(&admission.requests, 1, |all| all <= limits.requests) {
             let why = "too many concurrent requests; nothing of this one was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
-        Ok(Self { gate: Arc::clone(gate), max_bytes: limits.bytes, bytes: 0 })
+        Ok(Self { admission: Arc::clone(admission), max_bytes: limits.bytes, bytes: 0 })
     }
 
     /// Adds bytes to the usage; fails if the limit is exceeded.
     pub fn grow(&mut self, n: usize) -> Result<(), ApiError> {
         let (own, limit) = (self.bytes + n, self.max_bytes);
         // A single request always fits; otherwise a large one could never be sent.
-        if !add_within(&self.gate.bytes, n, |all| all <= limit || all <= own) {
+        if !add_within(&self.admission.bytes, n, |all| all <= limit || all <= own) {
             let why = "the memory for uploads is full; nothing of this request was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
@@ -142,7 +142,7 @@ impl AdmittedRequest {
     /// Releases bytes that are no longer in memory.
     pub fn shrink(&mut self, n: usize) {
         self.bytes -= n;
-        self.gate.bytes.fetch_sub(n, Ordering::Relaxed);
+        self.admission.bytes.fetch_sub(n, Ordering::Relaxed);
     }
 
     /// Reads all of a body.
@@ -159,8 +159,8 @@ impl AdmittedRequest {
 
 impl Drop for AdmittedRequest {
     fn drop(&mut self) {
-        self.gate.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.gate.requests.fetch_sub(1, Ordering::Relaxed);
+        self.admission.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.admission.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn bodies_count_by_what_they_take_once_they_are_decoded() {
-        let gate = Arc::new(IngestAdmission::default());
+        let admission = Arc::new(IngestAdmission::default());
         let limits = IngestLimits { bytes: 1_000, ..IngestLimits::default() };
-        let admit = || AdmittedRequest::new(&gate, limits, "a", Time::from_micros(1)).unwrap();
+        let admit = || AdmittedRequest::new(&admission, limits, "a", Time::from_micros(1)).unwrap();
         let (mut first, mut second) = (admit(), admit());
         first.grow(100).unwrap();
         first.admit_decoding(2_000).unwrap();
@@ -184,18 +184,22 @@ mod tests {
         first.admit_decoding(24 * 5_000).unwrap();
         assert!(matches!(first.admit_decoding(MAX_DECODED_BYTES + 1), Err(ApiError::TooLarge(_))));
         drop(first);
-        assert_eq!(gate.bytes.load(Ordering::Relaxed), 0);
+        assert_eq!(admission.bytes.load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn a_sender_may_burst_and_then_waits() {
-        let (gate, rate) = (IngestAdmission::default(), Rate { per_second: 2.0, burst: 3.0 });
+        let (admission, rate) = (IngestAdmission::default(), Rate { per_second: 2.0, burst: 3.0 });
         let at = |seconds: f64| Time::from_micros((seconds * 1e6) as i64);
-        let waits: Vec<_> = (0..5).map(|_| gate.wait("a", rate, at(0.0))).collect();
+        let waits: Vec<_> = (0..5).map(|_| admission.wait("a", rate, at(0.0))).collect();
         assert_eq!(waits, [None, None, None, Some(1), Some(1)]);
-        assert_eq!(gate.wait("b", rate, at(0.0)), None, "others do not suffer for it");
-        assert_eq!(gate.wait("a", rate, at(0.5)), None);
-        assert_eq!(gate.wait("a", rate, at(0.5)), Some(1));
-        assert_eq!(gate.wait("a", rate, at(-9.0)), Some(1), "a clock that is put back lets no request in");
+        assert_eq!(admission.wait("b", rate, at(0.0)), None, "others do not suffer for it");
+        assert_eq!(admission.wait("a", rate, at(0.5)), None);
+        assert_eq!(admission.wait("a", rate, at(0.5)), Some(1));
+        assert_eq!(
+            admission.wait("a", rate, at(-9.0)),
+            Some(1),
+            "a clock that is put back lets no request in"
+        );
     }
 }

@@ -133,13 +133,13 @@ async fn find_signals(
     let since = Time::from_micros(now.micros() - JUDGED_DAYS * DAY);
     let judged = store.recently_judged(project, monitor.id, since, JUDGED).await?;
     let today = now.micros().div_euclid(DAY);
-    let look = TrafficWindow {
+    let window = TrafficWindow {
         agent: None,
         from: Time::from_micros((today + 1 - LOOK_DAYS) * DAY),
         until: Time::from_micros((today + 1) * DAY),
     };
     let gathered =
-        load_monitor_tallies(store, project, monitor, &look, TallyGrouping::AgentAndDay, None).await?;
+        load_monitor_tallies(store, project, monitor, &window, TallyGrouping::AgentAndDay, None).await?;
     let series = gathered.main_series(monitor);
     let scope = AlertScope::of_monitor(&monitor.name);
     let mut signals = vec![

@@ -217,9 +217,9 @@ pub async fn list_comparisons(
 ) -> Result<Vec<ComparisonView>, StoreError> {
     let mut all = Vec::new();
     for series in store.contest_series(project, monitor.id).await? {
-        let held = store.contests(project, monitor.id, series).await?;
+        let contests = store.contests(project, monitor.id, series).await?;
         let mut by_judge: BTreeMap<&str, Vec<&StoredContest>> = BTreeMap::new();
-        for it in &held {
+        for it in &contests {
             by_judge.entry(&it.judge).or_default().push(it);
         }
         let left = store.jobs_left(project, CONTEST, &ContestTask::prefix(monitor.id, series)).await?;
@@ -228,8 +228,8 @@ pub async fn list_comparisons(
     Ok(all)
 }
 
-fn build_comparison_view(held: &[&StoredContest], n_waiting: u64) -> ComparisonView {
-    let n = |outcome: Contested| held.iter().filter(|contest| contest.outcome == outcome).count();
+fn build_comparison_view(contests: &[&StoredContest], n_waiting: u64) -> ComparisonView {
+    let n = |outcome: Contested| contests.iter().filter(|contest| contest.outcome == outcome).count();
     let (n_a, n_b) = (n(Contested::A), n(Contested::B));
     let won_first = |contest: &&&StoredContest| {
         let (a, b) = &contest.traces;
@@ -240,8 +240,8 @@ fn build_comparison_view(held: &[&StoredContest], n_waiting: u64) -> ComparisonV
         }
     };
     let rate = pass_rate(n_a, n_a + n_b).ok();
-    let first = pass_rate(held.iter().filter(won_first).count(), n_a + n_b).ok();
-    let any = held[0];
+    let first = pass_rate(contests.iter().filter(won_first).count(), n_a + n_b).ok();
+    let any = contests[0];
     ComparisonView {
         id: any.series.to_string(),
         a: any.sides.0.clone(),

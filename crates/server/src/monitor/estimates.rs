@@ -215,12 +215,12 @@ pub async fn estimate_monitor_traffic(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
-    look: &TrafficWindow,
+    window: &TrafficWindow,
     is_corrected: bool,
 ) -> Result<Estimates, StoreError> {
-    let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::All, None).await?;
+    let gathered = load_monitor_tallies(store, project, monitor, window, TallyGrouping::All, None).await?;
     let labelled = if is_corrected {
-        HumanLabels::read(store, project, monitor, look, &gathered.rubrics).await?
+        HumanLabels::read(store, project, monitor, window, &gathered.rubrics).await?
     } else {
         HumanLabels::default()
     };
@@ -264,8 +264,8 @@ pub async fn estimate_monitor_traffic(
     let count = |(state, n): (DecisionState, u64)| StateCount { state: state.as_str().to_owned(), n };
     Ok(Estimates {
         monitor: monitor.name.clone(),
-        from: look.from.to_string(),
-        until: look.until.to_string(),
+        from: window.from.to_string(),
+        until: window.until.to_string(),
         states: states.into_iter().map(count).collect(),
         judges,
     })
@@ -280,10 +280,10 @@ pub async fn compute_monitor_trends(
     sequences: &Sequences,
     project: ProjectId,
     monitor: &StoredMonitor,
-    look: &TrafficWindow,
+    window: &TrafficWindow,
     criterion: Option<&str>,
 ) -> Result<Vec<MonitorTrend>, StoreError> {
-    let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::Day, None).await?;
+    let gathered = load_monitor_tallies(store, project, monitor, window, TallyGrouping::Day, None).await?;
     let criterion = criterion.unwrap_or_default();
     let mut trends = Vec::new();
     for JudgeSeries { version, judge } in gathered.series() {
@@ -294,7 +294,7 @@ pub async fn compute_monitor_trends(
             continue;
         }
         let series = (&version, judge.as_str(), criterion);
-        let key = SequenceKey::new(project, monitor.id, look, series);
+        let key = SequenceKey::new(project, monitor.id, window, series);
         let days = sequences.follow(store, key, &gathered.n_by_day(series)).await?;
         trends.push(gathered.trend(series, Some(&days)));
     }
@@ -306,20 +306,20 @@ pub(super) async fn load_monitor_tallies(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
-    look: &TrafficWindow,
+    window: &TrafficWindow,
     per: TallyGrouping,
     criterion: Option<&str>,
 ) -> Result<MonitorTallies, StoreError> {
-    let (agent, window) = (look.agent.as_deref(), (look.from, look.until));
+    let (agent, period) = (window.agent.as_deref(), (window.from, window.until));
     let filter = ScoreFilter {
-        agent: look.agent.clone(),
+        agent: window.agent.clone(),
         rubric_version: None,
         criterion: criterion.map(str::to_owned),
-        from: look.from,
-        until: look.until,
+        from: window.from,
+        until: window.until,
     };
     let (decisions, mut scores, mut versions) = tokio::try_join!(
-        store.tally_decisions(project, monitor.id, agent, window, per),
+        store.tally_decisions(project, monitor.id, agent, period, per),
         store.tally_scores(project, monitor.id, &filter, per),
         store.monitor_versions(project, monitor.id)
     )?;

@@ -76,9 +76,9 @@ pub async fn compute_monitor_figures(
     monitor: &StoredMonitor,
     now: Time,
 ) -> Result<MonitorFigures, StoreError> {
-    let look = TrafficWindow::new(None, None, None, now);
+    let window = TrafficWindow::new(None, None, None, now);
     let gathered =
-        load_monitor_tallies(store, project, monitor, &look, TallyGrouping::AgentAndDay, Some("")).await?;
+        load_monitor_tallies(store, project, monitor, &window, TallyGrouping::AgentAndDay, Some("")).await?;
     let series = gathered.main_series(monitor);
     let estimated = |only: TallySelection<'_>| match &series {
         Some(JudgeSeries { version, judge }) => gathered.sums((version, judge, ""), only),

@@ -45,10 +45,10 @@ impl HumanLabels {
         store: &Store,
         project: ProjectId,
         monitor: &StoredMonitor,
-        look: &TrafficWindow,
+        window: &TrafficWindow,
         rubrics: &BTreeMap<RubricVersionId, Arc<Rubric>>,
     ) -> Result<Self, StoreError> {
-        let window = (look.from, look.until);
+        let period = (window.from, window.until);
         let people = async {
             let mut people = BTreeMap::new();
             for (version, rubric) in rubrics {
@@ -56,12 +56,12 @@ impl HumanLabels {
             }
             Ok(people)
         };
-        let scores = store.labelled_scores(project, monitor.id, window);
+        let scores = store.labelled_scores(project, monitor.id, period);
         let (scores, people) = tokio::try_join!(scores, people)?;
         // Overall scores are compared only with overall labels, so they are not read if there are none.
         let wholes = match people.is_empty() {
             true => Vec::new(),
-            false => store.whole_scores(project, monitor.id, window).await?,
+            false => store.whole_scores(project, monitor.id, period).await?,
         };
         Ok(Self { scores, wholes, people })
     }

@@ -102,11 +102,12 @@ async fn load_projection_inputs(
     monitor: &StoredMonitor,
     now: Time,
 ) -> Result<ProjectionInputs, StoreError> {
-    let look = TrafficWindow::new(None, None, None, now);
+    let window = TrafficWindow::new(None, None, None, now);
     let by_agent =
-        load_monitor_tallies(store, project, monitor, &look, TallyGrouping::Agent, Some("")).await?;
-    let by_day =
-        store.tally_decisions(project, monitor.id, None, (look.from, look.until), TallyGrouping::Day).await?;
+        load_monitor_tallies(store, project, monitor, &window, TallyGrouping::Agent, Some("")).await?;
+    let by_day = store
+        .tally_decisions(project, monitor.id, None, (window.from, window.until), TallyGrouping::Day)
+        .await?;
     let today = Time::from_micros(now.micros().div_euclid(DAY) * DAY);
     let is_watched = |state: DecisionState| state.is_counted();
     let mut days: BTreeMap<Time, BTreeMap<TraceStratum, f64>> = BTreeMap::new();
@@ -134,9 +135,9 @@ async fn load_projection_inputs(
         .newest
         .as_ref()
         .map(|monitor_version| Time::from_micros(monitor_version.created.micros().div_euclid(DAY) * DAY));
-    let newest = TrafficWindow { from: since.unwrap_or(look.from).max(look.from), ..look.clone() };
+    let newest = TrafficWindow { from: since.unwrap_or(window.from).max(window.from), ..window.clone() };
     let price = match load_judgement_price(store, project, series.as_ref(), &newest).await? {
-        None => load_judgement_price(store, project, series.as_ref(), &look).await?,
+        None => load_judgement_price(store, project, series.as_ref(), &window).await?,
         price => price,
     };
     let StratumSums { units, passes } = sums(&by_agent, series.as_ref());
@@ -155,13 +156,13 @@ async fn load_judgement_price(
     store: &Store,
     project: ProjectId,
     series: Option<&JudgeSeries>,
-    look: &TrafficWindow,
+    window: &TrafficWindow,
 ) -> Result<Option<f64>, StoreError> {
     let Some(JudgeSeries { version, .. }) = series else { return Ok(None) };
     let filter = TallyFilter {
         rubric_version: Some(version.clone()),
-        from: Some(look.from),
-        until: Some(look.until),
+        from: Some(window.from),
+        until: Some(window.until),
         ..TallyFilter::default()
     };
     Ok(load_judgement_costs(store, project, &filter).await?.mean(1))

@@ -20,10 +20,10 @@ pub async fn build_monitor_radar(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
-    look: &TrafficWindow,
+    window: &TrafficWindow,
     agents: &[String],
 ) -> Result<Chart, StoreError> {
-    let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::Agent, None).await?;
+    let gathered = load_monitor_tallies(store, project, monitor, window, TallyGrouping::Agent, None).await?;
     let series = gathered.main_series(monitor);
     let rubric = monitor
         .newest

@@ -91,7 +91,7 @@ impl SequenceKey {
     pub(super) fn new(
         project: ProjectId,
         monitor: MonitorId,
-        look: &TrafficWindow,
+        window: &TrafficWindow,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
     ) -> Self {
         Self {
@@ -100,8 +100,8 @@ impl SequenceKey {
             version: version.clone(),
             judge: judge.to_owned(),
             criterion: criterion.to_owned(),
-            agent: look.agent.clone(),
-            from: look.from,
+            agent: window.agent.clone(),
+            from: window.from,
         }
     }
 
@@ -169,9 +169,9 @@ mod tests {
                 store.put_scores(project, &scored, &[one], None, now).await.unwrap();
             };
             let remembered = Sequences::default();
-            let look = TrafficWindow { agent: None, from: day(0), until: day(9) };
+            let window = TrafficWindow { agent: None, from: day(0), until: day(9) };
             let ends = async |sequences: &Sequences, n: [usize; 3]| {
-                let key = SequenceKey::new(project, monitor.id, &look, (&newest.rubric_version, "m", ""));
+                let key = SequenceKey::new(project, monitor.id, &window, (&newest.rubric_version, "m", ""));
                 let days = (0..3).map(day).zip(n).collect();
                 let all = sequences.follow(store, key, &days).await.unwrap();
                 all.into_values().map(|sequence_state| sequence_state.sequence).collect::<Vec<_>>()

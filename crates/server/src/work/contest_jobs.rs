@@ -37,8 +37,9 @@ pub async fn run_contest_job(context: &WorkerContext, job: &Job) -> Result<JobEn
         let member = &judge.members[0];
         // The order is derived from the trace ids alone, so that no user can choose it.
         let about = (&*format!("{a} {b}"), &*comparison_question(&prepared.watched.monitor.rubric));
-        let held = compare_candidates(&shared.caller, member, vec![&first, &second], about, false, 0).await;
-        let locked_out = match &held {
+        let preference =
+            compare_candidates(&shared.caller, member, vec![&first, &second], about, false, 0).await;
+        let locked_out = match &preference {
             Err(Outcome::Failed { failure: Failure::Auth, detail }) => Some(detail.as_str()),
             Err(Outcome::Deferred { why: Deferral::NoKey }) => Some("the judge has no API key"),
             _ => None,
@@ -48,13 +49,13 @@ pub async fn run_contest_job(context: &WorkerContext, job: &Job) -> Result<JobEn
             context.unblock_vendors();
             return Ok(postpone_while_paused());
         }
-        if matches!(held, Err(Outcome::Deferred { .. })) {
+        if matches!(preference, Err(Outcome::Deferred { .. })) {
             return Ok(postpone_until_funded());
         }
-        if let Err(Outcome::Failed { failure, .. }) = &held {
+        if let Err(Outcome::Failed { failure, .. }) = &preference {
             context.metrics.judge_failed(&member.line.name, *failure);
         }
-        let contest = contest(&task, &prepared.watched.rubric_version, &member.line.name, &held);
+        let contest = contest(&task, &prepared.watched.rubric_version, &member.line.name, &preference);
         retry_while_transient(|| context.store.add_contest(project, &contest)).await?;
     }
     Ok(JobEnd::Finished)
@@ -71,10 +72,10 @@ fn contest(
     task: &ContestTask,
     rubric_version: &jurist_store::RubricVersionId,
     judge: &str,
-    held: &Result<Preference, Outcome>,
+    preference: &Result<Preference, Outcome>,
 ) -> StoredContest {
     let (a, b) = &task.traces;
-    let (outcome, reason, cost, first) = match held {
+    let (outcome, reason, cost, first) = match preference {
         Ok(it) => {
             let outcome = match it.winner {
                 Some(0) => Contested::A,

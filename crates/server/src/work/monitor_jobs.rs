@@ -148,11 +148,11 @@ impl MonitorJobContext<'_> {
             .zip(&known)
             .filter(|(_, known)| known.is_none())
             .map(|(judge, _)| &judge.members[0].line);
-        if let Some(line) = endpoints.find(|model_endpoint| model_endpoint.price.is_none())
+        if let Some(endpoint) = endpoints.find(|model_endpoint| model_endpoint.price.is_none())
             && (funding.monitor.budget.is_some()
                 || self.context.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
         {
-            return self.pause_and_wait(&unknown_price_error(&line.name).detail).await;
+            return self.pause_and_wait(&unknown_price_error(&endpoint.name).detail).await;
         }
         let shared =
             self.context.call_context(open_monitor_budget(self.context, self.project, funding, self.job));

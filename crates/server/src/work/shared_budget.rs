@@ -169,9 +169,9 @@ impl SharedBudget for ProjectBudget {
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
         Box::pin(async move {
             let id = self.reserve_amount(model, most).await?;
-            let held =
+            let reservation =
                 StoredReservation { context: self.context.clone(), project: self.project, id, amount: most };
-            Ok(Box::new(held) as Box<dyn BudgetReservation>)
+            Ok(Box::new(reservation) as Box<dyn BudgetReservation>)
         })
     }
 
