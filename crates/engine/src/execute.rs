@@ -306,7 +306,7 @@ impl<'a> JobQueue<'a> {
     }
 }
 
-/// The outcome of a unit that uses an output which is not there; what was deferred defers it too.
+/// The outcome of a unit that uses a missing output; if the producer was deferred, the unit is deferred too.
 fn explain_missing_output(needed: &NeededOutput, why: Option<&ExplainedOutcome>) -> ExplainedOutcome {
     let NeededOutput { name, unit } = needed;
     let message = format!("`{unit}` has no output, which is used here as `{name}`");
@@ -334,7 +334,7 @@ fn output_to_store(job: &GradingJob, input: &JudgeInputResult) -> Option<UnitOut
     Some(output)
 }
 
-/// The result of a unit, what its judges were asked, and the output that it stores, with its secrets.
+/// The result of a unit, the exchanges with its judges, and the output that it stores, which still has its secrets.
 struct CaseGrading {
     result: CaseResult,
     exchanges: Vec<JudgeExchange>,
@@ -655,7 +655,7 @@ fn build_ungraded_result(
         (0..rubric.n_questions()).map(|_| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
     let mut verdict = compute_verdict(rubric, &answers, 0.0);
     if let Outcome::Failed { detail, .. } = outcome {
-        // No grader was asked, so no grader failed.
+        // No grader was called, so no grader failed.
         verdict.undecided_gates.iter_mut().for_each(|gate| gate.reason.clone_from(detail));
     }
     let grade = |criterion: String| Grade {

@@ -71,7 +71,7 @@ pub struct ProvidedData {
 /// The path of standard input, which the command line names `-`.
 const STDIN: &str = "<stdin>";
 
-/// Reads a suite with everything it refers to; paths in what comes back are relative to the current folder.
+/// Reads a suite with everything it refers to; paths in the result are relative to the current folder.
 pub fn load_suite(path: &Path, options: LoadOptions) -> LoadedSuite {
     load_suite_with_sources(path, options).0
 }
@@ -83,7 +83,7 @@ pub fn load_suite_text(name: &str, text: &str, options: LoadOptions) -> LoadedSu
     load_suite_from(&path, &provided, options).0
 }
 
-/// The same, and what was read on the way.
+/// The same, with the files and variables that were read.
 pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuite, Reading) {
     load_suite_with_data(path, &ProvidedData::default(), options)
 }
@@ -279,7 +279,7 @@ fn find_project_root(folder: &Path, top: Option<&Path>) -> PathBuf {
 /// Files that are not on this disk.
 pub(crate) type Texts = Arc<BTreeMap<PathBuf, Arc<str>>>;
 
-/// Where the paths of a suite are looked up when it is run: as they are when it is read.
+/// Resolves paths of a suite when it is run, in the same way as when it is read.
 #[derive(Debug, Clone)]
 pub struct SuiteFiles {
     pub(crate) suite: PathBuf,

@@ -17,7 +17,7 @@ pub enum ScriptPolicy {
     /// They may not be: the file is an error.
     #[default]
     Refused,
-    /// The file is only looked at; what a script would make stays open.
+    /// The file is only checked; what a script would produce stays unknown.
     Skipped,
     Allowed,
 }

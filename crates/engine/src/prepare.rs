@@ -19,7 +19,7 @@ use crate::model::resolve::{Resolver, Unresolved};
 /// Number of draws that are reserved per trial. A jury has fewer members than this, so two trials never share a draw.
 const DRAWS_PER_TRIAL: u32 = 1000;
 
-/// What flags or an API request say about judges and agents.
+/// The parts of flags or of an API request that concern judges and agents.
 #[derive(Debug, Clone, Default)]
 pub struct RunRequest {
     /// The only judge, in place of those of the files.

@@ -1,6 +1,5 @@
-//! What differs between operating systems: how programs are found, started and ended, and which paths are devices.
-//!
-//! Both versions have the same functions. Unix has everything; `windows` says what it does instead.
+//! Differences between operating systems: how programs are found, started and ended, and which paths are devices. Both
+//! files have the same functions; comments in `windows` describe where it cannot do the same.
 
 use std::path::{Path, PathBuf};
 
