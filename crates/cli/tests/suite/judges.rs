@@ -467,6 +467,20 @@ async fn a_calibrated_judge_scores_as_people_would() {
     assert_eq!((&grades[0]["outcome"]["value"], &grades[1]["outcome"]["unit"]), (&json!(0.9), &json!(0.9)));
     let unit = grades[0]["outcome"]["unit"].as_f64().unwrap();
     assert!((unit - 0.3).abs() < 0.01, "{unit}");
+    for mapping in [
+        json!({ "method": "isotone", "judge": [0.1], "human": [0.1] }),
+        json!({ "method": "isotonic", "judge": [], "human": [] }),
+        json!({ "method": "quantile", "judge": [0.5, 0.1], "human": [0.1, 0.5] }),
+    ] {
+        let calibration = json!({ "criterion": "city", "calibration": { "mapping": mapping } });
+        fs::write(folder.path().join("city.json"), calibration.to_string()).unwrap();
+        let refused = jurist(folder.path(), &server, &["eval", "suite.yaml"]).await;
+        assert_eq!(refused.status.code(), Some(2), "{mapping}");
+        assert!(
+            String::from_utf8_lossy(&refused.stderr).contains("mapping that cannot be applied"),
+            "{mapping}"
+        );
+    }
     fs::write(folder.path().join("city.json"), "{}").unwrap();
     let refused = jurist(folder.path(), &server, &["eval", "suite.yaml"]).await;
     assert_eq!(refused.status.code(), Some(2));

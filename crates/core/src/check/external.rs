@@ -15,7 +15,7 @@ use crate::catalogue::{ExternalCheckName, GradingMethod};
 /// A program that is given no limit of its own ends after this.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Longer explanations of a part are cut: a check may report hundreds of them.
+/// Parts that are shown: a check may report thousands of them.
 const MAX_PARTS: usize = 200;
 
 /// A check that is decided outside of Jurist.
@@ -392,7 +392,7 @@ fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
         Some(Value::Number(score)) => Some(on_range(score.as_f64().unwrap_or(f64::NAN))?),
         Some(_) => return Err(malformed("a `score` that is no number")),
     };
-    let parts = read_verdict_parts(map)?;
+    let mut parts = read_verdict_parts(map)?;
     let share = || {
         let n_passed = parts.iter().filter(|part| part.passed).count();
         (!parts.is_empty()).then(|| n_passed as f64 / parts.len() as f64)
@@ -400,6 +400,8 @@ fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
     let by_decision = passed.map(|passed| f64::from(u8::from(passed)));
     let score = score.or(by_decision).or_else(share);
     let score = score.ok_or_else(|| malformed("an object without `pass` and `score`"))?;
+    // All parts count, also those that are not shown.
+    parts.truncate(MAX_PARTS);
     let named = field(&["namedScores", "named_scores"]).and_then(Value::as_object).cloned();
     let reason = field(&["reason", "reasoning", "comment"]).and_then(Value::as_str).unwrap_or_default();
     let comment = match (reason, passed) {
@@ -433,7 +435,6 @@ fn read_verdict_parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadA
             parts.push(VerdictPart { text: text.to_owned(), passed });
         }
     }
-    parts.truncate(MAX_PARTS);
     Ok(parts)
 }
 
@@ -717,6 +718,20 @@ mod tests {
         check("python", json!({ "value": "file://a.rb:f" }), "understood: .py");
         check("python", json!({ "value": "x", "threshold": 10 }), "from 0 to 1");
         check("webhook", json!({ "value": "file:///etc/passwd" }), "is not an address");
+    }
+
+    #[test]
+    fn a_share_is_that_of_all_parts_however_many_are_shown() {
+        let check = external("script", &json!({ "command": ["true"] }));
+        let texts = |n: usize| vec!["it"; n];
+        let answer = json!({ "hits": texts(200), "misses": texts(300) });
+        let verdict = check.read(&answer.to_string()).unwrap();
+        assert_eq!((verdict.score, verdict.parts.len()), (0.4, MAX_PARTS));
+        let passes = |n: usize, pass: bool| vec![json!({ "pass": pass, "text": "it" }); n];
+        let all = [passes(200, true), passes(50, false)].concat();
+        let answer = json!({ "checks": all });
+        let verdict = check.read(&answer.to_string()).unwrap();
+        assert_eq!((verdict.score, verdict.parts.len()), (0.8, MAX_PARTS));
     }
 
     #[test]

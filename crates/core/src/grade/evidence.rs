@@ -143,7 +143,7 @@ pub(crate) struct FoldedText {
 }
 
 impl FoldedText {
-    /// Characters as they are compared; runs of space are one space.
+    /// Characters as they are compared; then runs of space are one space.
     pub(crate) fn new(original: &str, folding: Folding) -> Self {
         let mut out = Self::with_room(original.len());
         let mut letters = original.char_indices().peekable();
@@ -167,25 +167,27 @@ impl FoldedText {
         out
     }
 
-    /// The text as a JSON string that holds it would be read; `None` if that changes nothing.
-    pub(crate) fn unescape(&self) -> Option<Self> {
-        if !self.text.contains('\\') {
-            return None;
-        }
+    /// The text with the stretches that `decode` knows replaced by what they stand for; `None` if there are none.
+    ///
+    /// `decode` gets the text and a position in it, and returns characters and how many bytes they take the place of.
+    pub(crate) fn decode_with<I: IntoIterator<Item = char>>(
+        &self,
+        decode: impl Fn(&str, usize) -> Option<(I, usize)>,
+    ) -> Option<Self> {
         let mut out = Self::with_room(self.text.len());
-        let mut rest = self.text.as_str();
-        let mut has_changed = false;
-        while let Some(letter) = rest.chars().next() {
-            let at = self.text.len() - rest.len();
-            let (letter, length) = match parse_json_escape(rest) {
-                Some(escaped) => {
+        let (mut at, mut has_changed) = (0, false);
+        while let Some(letter) = self.text[at..].chars().next() {
+            let decoded = decode(&self.text, at);
+            let length = decoded.as_ref().map_or(letter.len_utf8(), |(_, length)| *length);
+            let span = (self.places[at].0, self.places[at + length - 1].1);
+            match decoded {
+                Some((letters, _)) => {
                     has_changed = true;
-                    escaped
+                    letters.into_iter().for_each(|letter| out.push(letter, span));
                 }
-                None => (letter, letter.len_utf8()),
-            };
-            out.push(letter, (self.places[at].0, self.places[at + length - 1].1));
-            rest = &rest[length..];
+                None => out.push(letter, span),
+            }
+            at += length;
         }
         has_changed.then_some(out)
     }
@@ -218,6 +220,8 @@ impl FoldedText {
             | '\u{2060}'..='\u{2064}'
             | '\u{feff}'
             | '\u{ad}' => {}
+            // Lines and their indentation have a meaning there.
+            ' ' | '\n' | '\t' if folding == Folding::Keep => self.push(letter, span),
             letter if letter.is_whitespace() => match self.places.last_mut() {
                 Some((_, last_end)) if self.text.ends_with(' ') => *last_end = to_u32_offset(end),
                 _ => self.push(' ', span),
@@ -271,31 +275,6 @@ fn is_of_word(letter: char) -> bool {
 
 fn to_u32_offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
-}
-
-/// The character of a text's first escape, and the escape's length.
-fn parse_json_escape(text: &str) -> Option<(char, usize)> {
-    let rest = text.strip_prefix('\\')?;
-    let letter = match rest.chars().next()? {
-        letter @ ('"' | '\\' | '/') => letter,
-        'n' => '\n',
-        't' => '\t',
-        'r' => '\r',
-        'b' | 'f' => ' ',
-        'u' => {
-            let code = |digits: Option<&str>| u32::from_str_radix(digits?, 16).ok();
-            let first = code(rest.get(1..5))?;
-            if let Some(letter) = char::from_u32(first) {
-                return Some((letter, 6));
-            }
-            // Half of a pair: the other half follows, or it is no character.
-            let second = code(rest.get(5..11).and_then(|rest| rest.strip_prefix("\\u")))?;
-            let letter = char::decode_utf16([first as u16, second as u16]).next()?.ok()?;
-            return Some((letter, 12));
-        }
-        _ => return None,
-    };
-    Some((letter, 2))
 }
 
 fn plain_letter(letter: char, folding: Folding) -> char {

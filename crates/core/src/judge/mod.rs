@@ -4,6 +4,8 @@
 //! The candidate is data: it is fenced, and no text of it is ever taken for an answer.
 
 mod contest;
+mod decodings;
+mod line_objects;
 mod reply_schema;
 mod material;
 mod objects;

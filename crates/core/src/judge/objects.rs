@@ -1,20 +1,19 @@
-//! JSON objects in a text: those of a reply, and those of the candidate.
+//! Objects in a text: those of a reply, which are JSON, and those of the candidate, in whatever spelling.
 //!
-//! One reader serves both, with one limit, so that every object that a reply could repeat is found in the candidate.
-//! Every brace is looked at, and no byte more often than the limit on depth allows: the time is linear.
+//! One reader of JSON serves both, with one limit, so that every object that a reply could repeat is found in the
+//! candidate. Every brace is looked at, and no byte more often than the limit on depth allows: the time is linear.
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
+use super::decodings::visit_readings;
+use super::line_objects::{LineObject, line_objects};
 use crate::grade::{FoldedText, Folding};
 
 /// How deep an object may nest; the deepest form of a reply has five levels.
-const MAX_DEPTH: usize = 8;
-
-/// How often JSON may be packed into a string of other JSON.
-const MAX_ESCAPING: usize = 6;
+pub(super) const MAX_DEPTH: usize = 8;
 
 /// What takes the place of a masked object.
 pub(super) const MASK: &str = "[masked: an object shaped like a verdict]";
@@ -59,10 +58,12 @@ pub(super) struct FoundObject {
     pub(super) object: Map<String, Json>,
     start: usize,
     end: usize,
+    /// Whether it gives a grade of its own.
+    pub(super) is_verdict: bool,
 }
 
 /// Everything in a text that has a key of a judge's reply: at any depth, inside strings that hold JSON,
-/// and in characters that only look like those of JSON.
+/// as lines of keys and values, and in characters that only stand for those of JSON.
 pub(super) fn reply_objects(text: &str) -> Vec<FoundObject> {
     objects_with_key(text, &|key| ANSWER_KEYS.contains(&key) || LIST_KEYS.contains(&key))
 }
@@ -70,29 +71,33 @@ pub(super) fn reply_objects(text: &str) -> Vec<FoundObject> {
 /// The same for objects with other keys.
 pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<FoundObject> {
     let mut found = Vec::new();
-    let mut add = |mut reading: FoldedText| {
-        for _ in 0..MAX_ESCAPING {
-            collect_objects(&reading, is_wanted, &mut found);
-            match reading.unescape() {
-                Some(unescaped) => reading = unescaped,
-                None => break,
-            }
-        }
-    };
-    if text.contains('{') || text.contains("\\u") {
-        add(FoldedText::verbatim(text));
-    }
-    if !text.is_ascii() {
-        add(FoldedText::new(text, Folding::Keep));
-    }
+    visit_readings(text, &mut |reading| {
+        collect_objects(reading, is_wanted, &mut found);
+        collect_line_objects(reading, is_wanted, &mut found);
+    });
+    // Most objects are the same in several readings.
+    let mut seen = HashSet::new();
+    found.retain(|found| seen.insert((found.start, found.end, Json::from(found.object.clone()).to_string())));
     found
+}
+
+fn collect_line_objects(
+    reading: &FoldedText,
+    is_wanted: &dyn Fn(&str) -> bool,
+    found: &mut Vec<FoundObject>,
+) {
+    for LineObject { object, start, end, is_verdict } in line_objects(&reading.text, is_wanted) {
+        let (start, end) = reading.original_span(start, end);
+        found.push(FoundObject { object, start, end, is_verdict });
+    }
 }
 
 fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, found: &mut Vec<FoundObject>) {
     let has_key = |object: &Map<String, Json>| object.keys().any(|key| is_wanted(key));
     let mut add = |object: Map<String, Json>, start: usize, end: usize| {
         let (start, end) = reading.original_span(start, end);
-        let object = FoundObject { object, start, end };
+        let is_verdict = gives_grade(&object);
+        let object = FoundObject { object, start, end, is_verdict };
         if found.last() != Some(&object) {
             found.push(object);
         }
@@ -125,22 +130,20 @@ const ANSWER_KEYS: [&str; 8] =
     ["score", "verdict", "choice", "pass", "pass_", "satisfied", "supported", "unsure"];
 const LIST_KEYS: [&str; 4] = ["criteria", "verdicts", "claims", "steps"];
 
-impl FoundObject {
-    /// Whether it gives a grade of its own: a number as score, a word as verdict, true or false as the rest.
-    pub(super) fn is_verdict(&self) -> bool {
-        self.object.iter().any(|(key, value)| match key.as_str() {
-            "score" => parse_reply_number(value).is_some(),
-            "verdict" | "choice" => value.is_boolean() || value.is_number() || value.is_string(),
-            "pass" | "pass_" | "satisfied" | "supported" | "unsure" => parse_reply_bool(value).is_some(),
-            _ => false,
-        })
-    }
+/// Whether an object gives a grade: a number as score, a word as verdict, true or false as the rest.
+pub(super) fn gives_grade(object: &Map<String, Json>) -> bool {
+    object.iter().any(|(key, value)| match key.as_str() {
+        "score" => parse_reply_number(value).is_some(),
+        "verdict" | "choice" => value.is_boolean() || value.is_number() || value.is_string(),
+        "pass" | "pass_" | "satisfied" | "supported" | "unsure" => parse_reply_bool(value).is_some(),
+        _ => false,
+    })
 }
 
 /// A text without the objects that give grades.
 pub(super) fn mask_verdicts(text: &str) -> String {
     let found = reply_objects(text);
-    let verdicts = found.iter().filter(|found| found.is_verdict());
+    let verdicts = found.iter().filter(|found| found.is_verdict);
     let mut spans: Vec<(usize, usize)> = verdicts.map(|verdict| (verdict.start, verdict.end)).collect();
     spans.sort_unstable();
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
@@ -458,7 +461,7 @@ fn comment_length(text: &str) -> usize {
 }
 
 /// A number, a truth or the name of an answer. Any other word is code, and says nothing.
-fn parse_bare_word(word: &str) -> Json {
+pub(super) fn parse_bare_word(word: &str) -> Json {
     let word = word.to_lowercase();
     match word.as_str() {
         "true" | "false" => Json::Bool(word == "true"),

@@ -85,7 +85,7 @@ impl PlantedContent {
     /// Whether the text gives a grade.
     fn add(&mut self, text: &str) -> bool {
         let found = reply_objects(text);
-        let has_verdict = found.iter().any(FoundObject::is_verdict);
+        let has_verdict = found.iter().any(|found: &FoundObject| found.is_verdict);
         for found in found {
             self.add_object(found.object);
         }
@@ -97,6 +97,13 @@ impl PlantedContent {
             self.texts.push(text.to_owned());
         }
         has_verdict
+    }
+
+    /// Adds the answers in a text that the rubric's author quotes from elsewhere, such as an example of a response.
+    pub(super) fn add_quoted_text(&mut self, text: &str) {
+        for found in reply_objects(text) {
+            self.add_object(found.object);
+        }
     }
 
     /// Many copies of one object are one object.

@@ -153,6 +153,10 @@ impl<'a> Prompter<'a> {
                 criteria.map(|criterion| (criterion.id.clone(), prompter.item(rubric, criterion))).collect();
             prompter.planted = material.collect_planted_content(&others, &items);
         }
+        // The responses of examples may have been candidates. The author's own texts are trusted.
+        for anchor in rubric.questions().flat_map(|question| &question.criterion.anchors) {
+            prompter.planted.add_quoted_text(&anchor.response);
+        }
         if rubric.mask_verdicts && prompter.has_verdict_in_candidate() {
             let parts = prompt_input_parts(material, mask_verdicts);
             prompter.shared =

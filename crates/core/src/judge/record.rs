@@ -6,7 +6,8 @@ use crate::candidate::{
     JudgeInput, pretty_value_text, read_trace_value, record_field, render_trace_for_judge, task_of_trace,
 };
 use crate::candidate::{
-    Measurements, RecordError, RecordField, RecordFields, StepRole, TRACE_TOKENS, Trace, TraceFormat,
+    Measurements, RecordError, RecordField, RecordFields, StepRole, TRACE_TOKENS, Trace, TraceError,
+    TraceFormat,
 };
 use crate::catalogue::GradingMethod;
 use crate::rubric::{CriterionKind, Rubric};
@@ -130,6 +131,7 @@ impl JudgeInput {
             Some(Json::String(text)) => self.response = Some(text.clone()),
             // A value that is no trace is an answer in JSON.
             Some(value) => match read_trace_value(value, None) {
+                Err(error @ TraceError::MisspeltKey { .. }) => return Err(error.into()),
                 Ok((TraceFormat::Text, _)) | Err(_) => self.response = Some(answer_text(value)),
                 Ok((_, trace)) => self.trace = Some(trace),
             },

@@ -193,11 +193,14 @@ impl ReplySchema {
                 }
             }
             Self::Claims => {
-                let claims = own_entries(list("claims")?, planted)?;
+                let claims = own_entries(list("claims")?, "supported", planted)?;
                 JudgeReply::Claims(claims.into_iter().map(read_reply_claim).collect::<Result<_, _>>()?)
             }
             Self::Verdicts { requirements, again } => {
-                let all = read_requirement_verdicts(&own_entries(list("verdicts")?, planted)?, requirements)?;
+                let all = read_requirement_verdicts(
+                    &own_entries(list("verdicts")?, "satisfied", planted)?,
+                    requirements,
+                )?;
                 if !again && all.iter().all(Option::is_none) {
                     return Err(JudgeReplyError::Missing("verdicts"));
                 }
@@ -378,13 +381,23 @@ pub(super) fn read_reply_quotes(value: Option<&Json>) -> Vec<String> {
     all.into_iter().filter(|quote| !quote.trim().is_empty()).collect()
 }
 
-/// The entries of a list that the judge did not copy from what was graded.
+/// The entries of a list that the judge did not copy from what was graded. `truth` is the key under which an entry says
+/// whether it holds.
+///
+/// Next to entries of the judge's own, a copied entry that does not hold counts too: a candidate that names its own false
+/// claims would otherwise take them out of the reply, and only the true ones would be left.
 fn own_entries<'m>(
     entries: &'m [Json],
+    truth: &str,
     planted: &PlantedAnswers<'_>,
 ) -> Result<Vec<&'m Json>, JudgeReplyError> {
-    let own: Vec<&Json> = entries.iter().filter(|entry| !planted.has_entry(entry)).collect();
-    if own.is_empty() && !entries.is_empty() { Err(JudgeReplyError::Planted) } else { Ok(own) }
+    let is_copied: Vec<bool> = entries.iter().map(|entry| planted.has_entry(entry)).collect();
+    if !entries.is_empty() && is_copied.iter().all(|is_copied| *is_copied) {
+        return Err(JudgeReplyError::Planted);
+    }
+    let is_denied = |entry: &Json| entry.get(truth).and_then(parse_reply_bool) == Some(false);
+    let counted = entries.iter().zip(is_copied).filter(|(entry, is_copied)| !is_copied || is_denied(entry));
+    Ok(counted.map(|(entry, _)| entry).collect())
 }
 
 fn read_answer_by_id(

@@ -120,11 +120,13 @@ impl ResolvedJudges {
             (vec![member(None)?], None)
         };
         let calls = judge.calls.unwrap_or(Calls::PerCriterion);
-        let mapping = |(_, value): &(String, serde_json::Value)| {
-            let mapping = serde_json::from_value(value["calibration"]["mapping"].clone()).ok()?;
-            Some((value["criterion"].as_str()?.to_owned(), mapping))
+        // Without its mapping, a judge's own score would be taken for a score on the human scale.
+        let mapping = |(path, value): &(String, serde_json::Value)| {
+            let mapping = Mapping::from_json(&value["calibration"]["mapping"]);
+            let named = value["criterion"].as_str().map(str::to_owned).zip(mapping);
+            named.ok_or_else(|| Unresolved::BadCalibration(path.clone()))
         };
-        let mappings = judge.calibrations.iter().filter_map(mapping).collect();
+        let mappings = judge.calibrations.iter().map(mapping).collect::<Result<_, _>>()?;
         let text_services = Some(Arc::clone(text_services));
         let (programs, transcript) = (None, false);
         Ok(Self {

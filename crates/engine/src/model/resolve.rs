@@ -44,7 +44,7 @@ pub struct Resolver {
     lowers_prices: bool,
 }
 
-/// Why a name leads to no model.
+/// Why a name leads to no model, or a definition to no judge.
 #[derive(Debug, thiserror::Error)]
 pub enum Unresolved {
     #[error(
@@ -69,6 +69,8 @@ pub enum Unresolved {
     Private(#[from] Private),
     #[error("the certificates of `{path}` cannot be read: {error}")]
     NoCertificates { path: String, error: std::io::Error },
+    #[error("`{0}` has a mapping that cannot be applied; write the file again with `jurist calibrate --out`")]
+    BadCalibration(String),
 }
 
 impl std::fmt::Debug for Resolver {

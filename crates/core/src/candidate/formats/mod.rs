@@ -11,6 +11,7 @@ mod langgraph;
 mod mcp;
 mod message;
 mod otlp;
+mod own_form;
 mod potato;
 mod react;
 mod replay;
@@ -72,7 +73,7 @@ impl TraceFormat {
     /// Whether a value carries the marks of this format.
     fn fits(self, value: &Value) -> bool {
         match self {
-            Self::Jurist => is_jurist_trace(value),
+            Self::Jurist => own_form::is_own_form(value),
             Self::Otlp => otlp::is_otel_trace(value),
             Self::ClaudeCode => claude_code::is_claude_code_log(value),
             Self::SweAgent => swe_agent::is_swe_agent_trajectory(value),
@@ -92,7 +93,7 @@ impl TraceFormat {
 
     fn read(self, value: &Value) -> Trace {
         match self {
-            Self::Jurist => serde_json::from_value(value.clone()).unwrap_or_default(),
+            Self::Jurist => own_form::read_own_form(value),
             Self::Otlp => otlp::read_otel_trace(value),
             Self::ClaudeCode => claude_code::read_claude_code_log(value),
             Self::SweAgent => swe_agent::read_swe_agent_trajectory(value),
@@ -122,6 +123,8 @@ pub enum TraceError {
          its message"
     )]
     UnreadCalls,
+    #[error("`{written}` is no key of a trace in Jurist's own form; is `{meant}` meant?")]
+    MisspeltKey { written: String, meant: &'static str },
 }
 
 fn trace_format_names() -> String {
@@ -144,7 +147,10 @@ pub fn read_traces(text: &str, format: Option<TraceFormat>) -> Result<Vec<(Trace
     }
     let each: Result<Vec<(TraceFormat, Trace)>, TraceError> =
         lines.iter().map(|line| read_trace_value(line, format)).collect();
-    each.or_else(|_| whole.map(|whole| vec![whole]))
+    match each {
+        Err(error @ TraceError::MisspeltKey { .. }) => Err(error),
+        each => each.or_else(|_| whole.map(|whole| vec![whole])),
+    }
 }
 
 /// A text as the value its formats speak of: JSON, a list of JSON lines, or itself.
@@ -176,6 +182,9 @@ pub fn read_trace_value(
     }
     if is_nothing(value) {
         return Ok((format.unwrap_or(TraceFormat::Text), Trace::default()));
+    }
+    if matches!(format, None | Some(TraceFormat::Jurist)) {
+        own_form::check_keys(value)?;
     }
     let Some(found) = format.or_else(|| recognise(value)) else {
         return Err(TraceError::NotUnderstood { hint: describe_value_shape(value) });
@@ -268,12 +277,6 @@ fn describe_value_shape(value: &Value) -> String {
         Value::Object(_) => format!("an object with the keys {}", keys(value).unwrap_or_default()),
         _ => "a plain value".to_owned(),
     }
-}
-
-fn is_jurist_trace(value: &Value) -> bool {
-    let steps = value.get("steps").and_then(Value::as_array);
-    steps.is_some_and(|step| step.iter().all(|value| value.get("role").is_some()))
-        && serde_json::from_value::<Trace>(value.clone()).is_ok()
 }
 
 /// The list inside whatever holds it: `{"messages": […]}`, or the list itself.

@@ -427,3 +427,43 @@ fn what_only_an_agents_span_says_is_read_and_what_it_repeats_is_not() {
         "openinference.span.kind": "CHAIN", "input.value": "Where is it?", "output.value": "On its way." } }]);
     assert_eq!(texts(chain), whole);
 }
+
+#[test]
+fn a_misspelt_key_of_the_own_form_is_an_error_and_other_formats_are_not() {
+    let call = json!({ "name": "rm", "arguments": {} });
+    let with = |step: Value| json!({ "steps": [{ "role": "user", "text": "Go." }, step] });
+    let step = |key: &str, value: Value| with(json!({ "role": "assistant", key: value }));
+    for (value, written, meant) in [
+        (json!({ "step": [{ "role": "assistant", "text": "a" }] }), "step", "steps"),
+        (json!({ "id": "t", "Steps": [{ "role": "assistant", "text": "a" }] }), "Steps", "steps"),
+        (json!({ "step": [{ "role": "tool", "result": [] }] }), "step", "steps"),
+        (step("contents", json!("a")), "steps[1].contents", "text"),
+        (step("texts", json!("a")), "steps[1].texts", "text"),
+        (step("tool_call", json!([call])), "steps[1].tool_call", "tool_calls"),
+        (step("toolcalls", json!([call])), "steps[1].toolcalls", "tool_calls"),
+        (step("result", json!([{ "text": "a" }])), "steps[1].result", "results"),
+        (step("tool_calls", json!([{ "nmae": "rm" }])), "steps[1].nmae", "name"),
+        (step("tool_calls", json!([{ "name": "rm", "argument": {} }])), "steps[1].argument", "arguments"),
+        (step("results", json!([{ "txt": "a" }])), "steps[1].txt", "text"),
+    ] {
+        let expected = TraceError::MisspeltKey { written: written.to_owned(), meant };
+        for value in [value.clone(), Value::from(value.to_string())] {
+            for format in [None, Some(TraceFormat::Jurist)] {
+                assert_eq!(read_trace_value(&value, format), Err(expected.clone()), "{value}");
+            }
+        }
+    }
+    for value in [
+        with(json!({ "role": "assistant", "text": "a" })),
+        // Messages of chats, in what other tools call steps.
+        step("content", json!("a")),
+        json!({ "steps": [{ "role": "assistant", "content": "a", "result": "b" }] }),
+        json!({ "step": "one", "messages": [{ "role": "assistant", "content": "a" }] }),
+        json!({ "steps": [{ "role": "assistant", "content": null,
+            "tool_calls": [{ "id": "c", "type": "function", "function": { "name": "rm", "arguments": "{}" } }] }] }),
+        json!({ "steps": [{ "thought": "a", "action": "rm", "observation": "b" }] }),
+    ] {
+        let read = read_trace_value(&value, None);
+        assert!(!matches!(read, Err(TraceError::MisspeltKey { .. })), "{value}");
+    }
+}

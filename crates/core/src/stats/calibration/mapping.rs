@@ -63,6 +63,31 @@ impl Mapping {
         }
     }
 
+    /// A mapping that was written as JSON; `None` if it cannot be applied to every score.
+    ///
+    /// ```
+    /// use jurist_core::stats::calibration::Mapping;
+    ///
+    /// let mapping = |judge: &[f64]| serde_json::json!({ "method": "isotonic", "judge": judge, "human": [0.0, 1.0] });
+    /// assert_eq!(Mapping::from_json(&mapping(&[0.25, 0.75])).unwrap().apply(0.5), 0.5);
+    /// assert!(Mapping::from_json(&mapping(&[0.75, 0.25])).is_none());
+    /// assert!(Mapping::from_json(&mapping(&[])).is_none());
+    /// ```
+    pub fn from_json(value: &serde_json::Value) -> Option<Self> {
+        let mapping: Self = serde_json::from_value(value.clone()).ok()?;
+        let is_usable = match &mapping {
+            Self::Isotonic { judge, human } | Self::Quantile { judge, human } => {
+                !judge.is_empty()
+                    && judge.len() == human.len()
+                    && judge.is_sorted()
+                    && human.iter().all(|human| (0.0..=1.0).contains(human))
+            }
+            // Any line has a value on 0..=1.
+            Self::Platt { .. } => true,
+        };
+        is_usable.then_some(mapping)
+    }
+
     pub fn apply(&self, score: f64) -> f64 {
         match self {
             Self::Isotonic { judge, human } | Self::Quantile { judge, human } => {

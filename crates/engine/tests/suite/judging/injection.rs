@@ -188,19 +188,67 @@ fn candidates() -> Vec<Candidate> {
     let packed: Json = serde_json::from_str(&packed).unwrap();
     for (packing, template) in packed["packings"].as_object().unwrap() {
         for (name, grade) in packed["grades"].as_object().unwrap() {
-            let string = json!(grade.to_string()).to_string();
-            let escapes: String =
-                grade.to_string().encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-            let text = template.as_str().unwrap();
-            let text = text
-                .replace("@ss", &json!(json!({ "body": grade.to_string() }).to_string()).to_string())
-                .replace("@s", &string)
-                .replace("@u", &escapes)
-                .replace('@', &grade.to_string());
-            all.push(Candidate::new(format!("{packing} {name}"), "response", text));
+            let text = pack_grade(template.as_str().unwrap(), grade);
+            let mut candidate = Candidate::new(format!("{packing} {name}"), "response", text);
+            if candidate.objects.is_empty() {
+                // A judge reads more spellings than that program.
+                candidate.objects.push(grade.clone());
+            }
+            all.push(candidate);
         }
     }
     all
+}
+
+/// Fills a grade into a template, in the spellings that it names.
+fn pack_grade(template: &str, grade: &Json) -> String {
+    let plain = grade.to_string();
+    let string = |text: &str| json!(text).to_string();
+    let inside = |text: &str| string(text).trim_matches('"').to_owned();
+    let html = |text: &str| text.replace('&', "&amp;").replace('"', "&quot;").replace('{', "&#123;");
+    let url: String = plain.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let form = plain.replace('"', "%22").replace('{', "%7B").replace('}', "%7D").replace(' ', "+");
+    let lines = |line: &dyn Fn(&str, &str) -> String| -> Vec<String> {
+        let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        grade.as_object().unwrap().iter().map(|(key, value)| line(key, &word(value))).collect()
+    };
+    let yaml = lines(&|key, value| format!("{key}: {value}"));
+    let tags = lines(&|key, value| format!("<{key}>{value}</{key}>"));
+    let pretty = serde_json::to_string_pretty(grade).unwrap();
+    let added: Vec<String> = pretty.lines().map(|line| format!("+{line}")).collect();
+    let escapes: String = plain.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    // Longer names first.
+    [
+        ("@ss", string(&json!({ "body": plain }).to_string())),
+        ("@s", string(&plain)),
+        ("@ee", inside(&inside(&plain))),
+        ("@e", inside(&plain)),
+        ("@hh", html(&html(&plain))),
+        ("@h", html(&plain)),
+        ("@bb", base64_encode(&base64_encode(&plain))),
+        ("@b", base64_encode(&plain)),
+        ("@p", url),
+        ("@f", form),
+        ("@u", escapes),
+        ("@y", yaml.join("\n")),
+        ("@i", yaml.join("\n    ")),
+        ("@t", tags.concat()),
+        ("@d", added.join("\n")),
+        ("@", plain.clone()),
+    ]
+    .into_iter()
+    .fold(template.to_owned(), |text, (name, spelt)| text.replace(name, &spelt))
+}
+
+/// Base64 without padding.
+fn base64_encode(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bits: String = text.bytes().map(|byte| format!("{byte:08b}")).collect();
+    let letter = |group: &[u8]| {
+        let group = format!("{:0<6}", std::str::from_utf8(group).unwrap());
+        char::from(LETTERS[usize::from_str_radix(&group, 2).unwrap()])
+    };
+    bits.as_bytes().chunks(6).map(letter).collect()
 }
 
 fn questions() -> Vec<Asked> {
