@@ -166,7 +166,7 @@ impl JudgingArgs {
         let resolver = Resolver::new(settings.clone(), load::variable)?;
         let resolver = if may_send { resolver } else { resolver.without_requests() };
         let is_trusted = self.trust_settings || is_trusted(settings);
-        let resolver = if is_trusted { resolver } else { resolver.without_lower_prices() };
+        let resolver = if is_trusted { resolver } else { resolver.without_trusted_prices() };
         Ok(resolver.with_trusted_address(self.base_url.as_deref()))
     }
 

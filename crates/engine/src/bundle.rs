@@ -113,7 +113,8 @@ impl Bundle {
         };
         let dialect =
             self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|(known, _)| known == name));
-        let mut loaded = dialect::read_suite(&self.path(), dialect.map(|(_, dialect)| *dialect), &world);
+        let mut loaded =
+            dialect::read_submitted_suite(&self.path(), dialect.map(|(_, dialect)| *dialect), &world);
         loaded.shorten(Path::new("/"));
         loaded
     }

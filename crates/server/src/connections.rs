@@ -25,7 +25,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt;
 
-use crate::error::BodyMemoryFull;
+use crate::credential::client_network;
+use crate::error::{ApiError, BodyMemoryFull};
+use crate::ingest::count_decoding;
 use crate::metrics::{ConnectionRefusal, Metrics};
 
 /// Limits of connections.
@@ -322,6 +324,12 @@ impl BodyShare {
         }))
     }
 
+    /// Counts what the body that was read takes once it is decoded, as far as that is unusually much.
+    pub fn admit_decoding(&self, decoded_bytes: usize) -> Result<(), ApiError> {
+        let more = count_decoding(decoded_bytes, self.own.load(Ordering::Relaxed))?;
+        Ok(self.grow(more)?)
+    }
+
     fn grow(&self, n: usize) -> Result<(), BodyMemoryFull> {
         let own = self.own.load(Ordering::Relaxed);
         let more = (own + n).saturating_sub(SMALL_BODY) - own.saturating_sub(SMALL_BODY);
@@ -360,6 +368,7 @@ struct Slot {
 
 impl Slots {
     fn take(self: &Arc<Self>, address: IpAddr) -> Result<Slot, ConnectionRefusal> {
+        let address = client_network(address);
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let n_open = by_address.get(&address).copied().unwrap_or(0);
         if self.per_address <= n_open {
@@ -389,7 +398,43 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn bodies_count_by_what_they_take_once_they_are_decoded() {
+        let memory = Arc::new(BodyMemory::new(1 << 20));
+        let (first, second) = (BodyShare::new(&memory), BodyShare::new(&memory));
+        first.grow(SMALL_BODY).unwrap();
+        second.grow(SMALL_BODY).unwrap();
+        // As much as is usual for a body of this size.
+        first.admit_decoding(SMALL_BODY * 20).unwrap();
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
+        first.admit_decoding(SMALL_BODY * 100).unwrap();
+        assert!(100_000 < memory.used.load(Ordering::Relaxed));
+        let busy = second.admit_decoding(24 << 20).unwrap_err();
+        assert!(matches!(busy, ApiError::Busy { .. }), "{busy:?}");
+        drop(first);
+        second.admit_decoding(24 << 20).unwrap();
+        drop(second);
+        assert_eq!(memory.used.load(Ordering::Relaxed), 0);
+    }
+
     const LIMIT: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn a_client_with_a_network_of_addresses_does_not_take_all_connections() {
+        let slots = Arc::new(Slots {
+            all: Arc::new(Semaphore::new(10)),
+            by_address: Mutex::default(),
+            per_address: 4,
+        });
+        let take = |address: &str| slots.take(address.parse().unwrap());
+        let taken: Vec<_> = (0..10).filter_map(|n| take(&format!("2001:db8:1:2::{n}")).ok()).collect();
+        assert_eq!(taken.len(), 4);
+        assert!(take("2001:db8:1:3::1").is_ok());
+        assert!(take("203.0.113.7").is_ok() && take("203.0.113.8").is_ok());
+        drop(taken);
+        assert!(take("2001:db8:1:2::1").is_ok(), "they are given back");
+        assert!(slots.by_address.lock().unwrap().is_empty());
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_reads_nothing_loses_its_connection() {

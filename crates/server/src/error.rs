@@ -97,8 +97,7 @@ impl ApiError {
                 );
             }
             if it.is::<BodyMemoryFull>() {
-                let why = "too many large requests at once; nothing of this one was stored".to_owned();
-                return Self::Busy { seconds: 1, why };
+                return BodyMemoryFull.into();
             }
             let io = it.downcast_ref::<std::io::Error>();
             if io.is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut) {
@@ -266,6 +265,13 @@ macro_rules! not_found {
 }
 
 not_found!(BadId, BadRunId, BadTraceId);
+
+impl From<BodyMemoryFull> for ApiError {
+    fn from(_: BodyMemoryFull) -> Self {
+        let why = "too many large requests at once; nothing of this one was stored".to_owned();
+        Self::Busy { seconds: 1, why }
+    }
+}
 
 impl From<BytesRejection> for ApiError {
     fn from(error: BytesRejection) -> Self {

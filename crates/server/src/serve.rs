@@ -164,10 +164,11 @@ async fn limit_body_size(State(app): State<App>, request: Request, next: Next) -
     let most = if is_open { SMALL_BODY.min(app.settings.max_body) } else { app.settings.max_body };
     let is_upload = api::UPLOADS.contains(&path);
     let share = BodyShare::new(&app.body_memory);
-    let request = request.map(|body| {
+    let mut request = request.map(|body| {
         let body = if is_upload { body } else { share.count(body) };
         Body::new(Limited::new(body, most))
     });
+    request.extensions_mut().insert(Arc::clone(&share));
     let response = next.run(request).await;
     // What was read is in memory until here.
     drop(share);

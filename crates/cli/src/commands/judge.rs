@@ -231,7 +231,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
             it.output,
             source()
         ),
-        None => "unknown; --max-cost needs a price in the settings".to_owned(),
+        None => "unknown; --max-cost needs a price in trusted settings".to_owned(),
     };
     writeln!(out, "  {:<12}{price}", "price")?;
     let started = Instant::now();

@@ -59,7 +59,11 @@ pub fn run_trust_command(args: &TrustArgs) -> anyhow::Result<CommandOutcome> {
     }
     list.add(file).context("cannot write the trust list")?;
     writeln!(out, "{} is trusted until it changes", relative_path_text(&file.path))?;
-    let keys = settings.keys_that_need_trust();
+    let mut keys = settings.keys_that_need_trust();
+    if !settings.prices.is_empty() {
+        // They are read without trust, and then they only raise known prices.
+        keys.push("prices".to_owned());
+    }
     match keys.as_slice() {
         [] => writeln!(out, "nothing in it needs trust")?,
         keys => writeln!(out, "it may set {}", render::printable(&keys.join(", ")))?,

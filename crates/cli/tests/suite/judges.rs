@@ -29,7 +29,7 @@ async fn jurist(folder: &Path, server: &Server, args: &[&str]) -> Output {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
     command
         .args(args)
-        .args(["--judge", "openai/judge-1", "--base-url", &server.url])
+        .args(["--trust-settings", "--judge", "openai/judge-1", "--base-url", &server.url])
         .current_dir(folder)
         .env_clear()
         .env("OPENAI_API_KEY", "sk-test-secret-1234567890")

@@ -35,7 +35,15 @@ fn jurist(folder: &Path, server: &Server, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
     command
         .args(args)
-        .args(["--judge", "openai/judge-1", "--base-url", &server.url, "--concurrency", "2"])
+        .args([
+            "--trust-settings",
+            "--judge",
+            "openai/judge-1",
+            "--base-url",
+            &server.url,
+            "--concurrency",
+            "2",
+        ])
         .current_dir(folder)
         .env_clear()
         .env("OPENAI_API_KEY", "sk-test-secret-1234567890")

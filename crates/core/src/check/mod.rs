@@ -14,6 +14,7 @@ mod matching;
 mod max_score;
 mod meteor;
 mod overlap;
+mod pattern_work;
 mod provider;
 mod refusal;
 mod similarity;
@@ -35,6 +36,7 @@ pub use external::{
     VerdictPart,
 };
 pub use max_score::{MaxScore, MaxScoreResult, ScoredCriterion};
+pub(crate) use pattern_work::{estimate_check_work, estimate_pattern_work};
 pub use provider::ModerationReport;
 pub use similarity::EmbeddingModel;
 use subject::SearchScope;

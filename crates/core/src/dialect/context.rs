@@ -99,6 +99,10 @@ pub enum ReadError {
 /// thousand tests.
 const MAX_FILLED_BYTES: usize = 256 << 20;
 
+/// How much work the patterns of a file may take to compile where strangers send files: about the states of their
+/// automata. A check of a date takes 2,500, because it is compiled twice.
+pub(super) const MAX_PATTERN_WORK: u64 = 50_000_000;
+
 /// A variable that the suite sets itself.
 struct OwnVariable {
     value: String,
@@ -113,6 +117,8 @@ pub(super) struct Context<'a> {
     n_errors: Cell<usize>,
     /// Bytes of tests and prompts that were copied, and of values that were filled in.
     n_filled_bytes: Cell<usize>,
+    /// Work that is left for compiling patterns; `None` once it was not enough.
+    pattern_work_left: Cell<Option<u64>>,
     /// Variables of the environment that were filled in, except in the settings of the project.
     filled: RefCell<FilledVariables>,
     /// Variables that the suite sets itself, before those of the environment.
@@ -126,13 +132,14 @@ pub(super) struct Context<'a> {
 pub(super) type RequestedKeys = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 impl<'a> Context<'a> {
-    pub(super) fn new(world: &'a ProjectEnvironment<'a>) -> Self {
+    pub(super) fn new(world: &'a ProjectEnvironment<'a>, max_pattern_work: u64) -> Self {
         Self {
             world,
             sources: RefCell::default(),
             found: RefCell::default(),
             n_errors: Cell::new(0),
             n_filled_bytes: Cell::new(0),
+            pattern_work_left: Cell::new(Some(max_pattern_work)),
             filled: RefCell::default(),
             own_variables: RefCell::default(),
             #[cfg(test)]
@@ -319,6 +326,23 @@ impl<'a> Context<'a> {
             self.error(Code::TooLarge, span, message);
         }
         after <= MAX_FILLED_BYTES
+    }
+
+    /// Counts the work of compiling patterns. Whether they may be compiled: the first that may not is an error at
+    /// `span`, and none after it is compiled.
+    pub(super) fn spend_pattern_work(&self, work: u64, span: SourceSpan) -> bool {
+        let Some(left) = self.pattern_work_left.get() else { return false };
+        let rest = left.checked_sub(work);
+        self.pattern_work_left.set(rest);
+        if rest.is_none() {
+            self.report(
+                Diagnostic::error(Code::TooLarge, span, "the patterns of this file take too long to compile")
+                    .label("this one and those after it were not compiled")
+                    .note("a server limits the work for one file, because files may come from strangers")
+                    .help("use fewer patterns, or lower counts in them, such as `{1,20}`"),
+            );
+        }
+        rest.is_some()
     }
 
     /// Replaces `{{ name }}` where `with` knows the name, as long as the file may grow.

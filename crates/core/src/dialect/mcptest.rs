@@ -13,7 +13,7 @@ use super::lower::{Spot, accept};
 use super::method::CriterionIds;
 use crate::candidate::Candidate;
 use crate::catalogue::{CHECKS, GradingMethod, find_catalogue_entry};
-use crate::check::CompiledCheck;
+use crate::check::{CompiledCheck, estimate_check_work};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, Polarity};
 use crate::source::{SourceNode, SourceSpan};
@@ -216,6 +216,9 @@ fn read_expectation(fields: &MappingReader<'_>) -> Option<(ResultPart, Criterion
         params["strip"] = Json::Bool(false);
     }
     let method = checked_method(check, params);
+    if !cx.spend_pattern_work(estimate_check_work(&method), entry.value.span) {
+        return None;
+    }
     if let Err(error) = CompiledCheck::compile(&method) {
         cx.error(Code::BadValue, entry.value.span, error.to_string());
         return None;

@@ -8,7 +8,10 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::fields::MappingReader;
 use crate::catalogue::{CatalogueEntry, GradingMethod, Param, ParamKind};
-use crate::check::{BadCheck, CheckCode, CompiledCheck, ExternalCheck, ExternalKind};
+use crate::check::{
+    BadCheck, CheckCode, CompiledCheck, ExternalCheck, ExternalKind, estimate_check_work,
+    estimate_pattern_work,
+};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{NodeShape, SourceNode, json_number};
 use crate::template;
@@ -49,7 +52,7 @@ pub(super) fn read_method_with_fixed_params(
 fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
     let mentions = |what: &str| method.params.values().any(|value| value.to_string().contains(what));
     // Values from a row are not known yet.
-    if mentions("{{") {
+    if mentions("{{") || !fields.cx.spend_pattern_work(estimate_check_work(method), fields.start()) {
         return;
     }
     match CompiledCheck::compile(method) {
@@ -185,6 +188,9 @@ fn flags(cx: &Context<'_>, node: &SourceNode, name: &str) -> Option<Value> {
 
 /// A pattern that runs in linear time, or an error that says why it does not.
 pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: &str) -> Option<Regex> {
+    if !cx.spend_pattern_work(estimate_pattern_work(text), cx.head(node)) {
+        return None;
+    }
     match regex::RegexBuilder::new(text).size_limit(1 << 20).build() {
         Ok(regex) => Some(regex),
         Err(error) => {

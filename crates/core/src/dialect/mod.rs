@@ -24,7 +24,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 pub use canonical::read_canonical_rubric;
-use context::Context;
+use context::{Context, MAX_PATTERN_WORK};
 pub use context::{
     ProjectEnvironment, ReadError, ScriptAnswer, ScriptCall, ScriptSource, VariableExpansion, refuse_scripts,
 };
@@ -109,7 +109,25 @@ pub struct LoadedSuite {
 /// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
 /// ```
 pub fn read_suite(path: &Path, dialect: Option<Dialect>, world: &ProjectEnvironment<'_>) -> LoadedSuite {
-    let cx = Context::new(world);
+    read_suite_within(path, dialect, world, u64::MAX)
+}
+
+/// The same for files that strangers send to a server: the work of compiling their patterns is limited.
+pub fn read_submitted_suite(
+    path: &Path,
+    dialect: Option<Dialect>,
+    world: &ProjectEnvironment<'_>,
+) -> LoadedSuite {
+    read_suite_within(path, dialect, world, MAX_PATTERN_WORK)
+}
+
+fn read_suite_within(
+    path: &Path,
+    dialect: Option<Dialect>,
+    world: &ProjectEnvironment<'_>,
+    max_pattern_work: u64,
+) -> LoadedSuite {
+    let cx = Context::new(world, max_pattern_work);
     let (suite, dialect, settings) = read_file(&cx, path, dialect);
     let (sources, diagnostics) = cx.finish();
     let suite = suite.filter(|_| !diagnostics.has_errors());

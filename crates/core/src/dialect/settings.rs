@@ -8,6 +8,7 @@ use super::context::{Context, SETTINGS_FILE};
 use super::fields::MappingReader;
 use super::native::judge_fields;
 use super::target_variables::expand_target_settings;
+use crate::check::estimate_pattern_work;
 use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::money::{Currency, Rates};
 use crate::source::{FileId, SourceNode, SourceSpan};
@@ -209,6 +210,9 @@ fn patterns(fields: &MappingReader<'_>) -> Vec<String> {
     let cx = fields.cx;
     let one = |node: &SourceNode| {
         let pattern = cx.raw_text(node, "redact")?;
+        if !cx.spend_pattern_work(estimate_pattern_work(&pattern), node.span) {
+            return None;
+        }
         match crate::redact::Redactor::new([], std::slice::from_ref(&pattern)) {
             Ok(_) => Some(pattern),
             Err(error) => {

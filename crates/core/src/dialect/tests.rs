@@ -41,7 +41,7 @@ fn asked() -> RequestedKeys {
     let mut all = RequestedKeys::new();
     for (path, dialect) in paths.chain(potato) {
         let asked = with_world(&path, |world| {
-            let cx = Context::new(world);
+            let cx = Context::new(world, u64::MAX);
             read_file(&cx, &path, Some(dialect));
             cx.requested_keys()
         });
@@ -122,7 +122,7 @@ fn native_files_fit_the_suite_schema() {
     assert!(50 < paths.len());
     for path in paths {
         let json = with_world(&path, |world| {
-            let cx = Context::new(world);
+            let cx = Context::new(world, u64::MAX);
             let file = cx.sources.borrow_mut().add(&path, (world.read)(&path).unwrap());
             cx.parse(file).as_ref().map(SourceNode::to_json).unwrap()
         });
@@ -761,4 +761,62 @@ fn an_annotation_without_schemes_says_how_a_rubric_is_asked() {
         "{:?}",
         missing.notes
     );
+}
+
+#[test]
+fn patterns_of_strangers_are_compiled_as_long_as_the_work_is_limited() {
+    let pattern = |n: usize| format!("  - {{name: c{n}, check: {{type: regex, value: '\\d{{9}}x{n}'}}}}\n");
+    let text: String = std::iter::once("criteria:\n".to_owned()).chain((0..20).map(pattern)).collect();
+    let schema = r"  - {name: s, check: {type: is-json, value: {properties: {a: {pattern: '\w{40}'}}}}}";
+    let (patterns, schemas) =
+        (text, format!("criteria:\n{schema}\n{}\n", schema.replace("name: s", "name: t")));
+    for (text, enough, line) in [(patterns, 60_000, 12), (schemas, 60_000, 3)] {
+        let read = |_: &Path| Ok(text.as_str().into());
+        let world = ProjectEnvironment {
+            root: PathBuf::new(),
+            read: &read,
+            glob: &|_| Ok(Vec::new()),
+            variable: &|_| None,
+            variables: VariableExpansion::Filled,
+            call: &refuse_scripts,
+        };
+        let load = |work| read_suite_within(Path::new("rubric.yaml"), Some(Dialect::Native), &world, work);
+        assert!(load(enough).suite.is_some(), "{text}");
+        assert!(read_suite(Path::new("rubric.yaml"), Some(Dialect::Native), &world).suite.is_some());
+        let refused = load(enough / 2);
+        assert!(refused.suite.is_none());
+        let found: Vec<_> = refused.diagnostics.iter().collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, Code::TooLarge);
+        let before = &text[..found[0].span.start as usize];
+        assert_eq!(before.matches('\n').count() + 1, line, "{found:?}");
+    }
+}
+
+#[test]
+fn keys_that_are_given_again_and_again_take_time_by_their_number_alone() {
+    // The first of each was looked for among all keys before it.
+    let n = 200_000;
+    let keys: Vec<String> =
+        (0..n).map(|n| format!("k{n}")).chain(std::iter::repeat_n("last".to_owned(), n)).collect();
+    let yaml: String = keys.iter().map(|key| format!("{key}: 1\n")).collect();
+    let json = format!("{{{}}}", keys.iter().map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(","));
+    for (name, text) in [("rubric.yaml", yaml), ("rubric.json", json)] {
+        let read = |_: &Path| Ok(text.as_str().into());
+        let world = ProjectEnvironment {
+            root: PathBuf::new(),
+            read: &read,
+            glob: &|_| Ok(Vec::new()),
+            variable: &|_| None,
+            variables: VariableExpansion::Filled,
+            call: &refuse_scripts,
+        };
+        let loaded = read_suite(Path::new(name), Some(Dialect::Native), &world);
+        let is_duplicate =
+            |diagnostic: &&crate::diagnostic::Diagnostic| diagnostic.code == Code::DuplicateKey;
+        assert!(
+            loaded.suite.is_none() && loaded.diagnostics.iter().any(|found| is_duplicate(&found)),
+            "{name}"
+        );
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! `serde_json` keeps no places, and YAML readers do not join `\ud83d\ude00`, so JSON has its own reader.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::MAX_DEPTH;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -51,7 +52,7 @@ impl JsonReader<'_> {
     }
 
     fn object(&mut self, depth: usize) -> Option<Vec<NodeEntry>> {
-        let (mut entries, mut keys) = (Vec::<NodeEntry>::new(), HashSet::new());
+        let (mut entries, mut keys) = (Vec::<NodeEntry>::new(), HashMap::new());
         self.at += 1;
         self.blank();
         if self.eat(b'}') {
@@ -74,17 +75,19 @@ impl JsonReader<'_> {
                 return self.fail("a `:` is missing here");
             }
             let value = self.value(depth + 1)?;
-            if keys.insert(key.clone()) {
-                entries.push(NodeEntry { key, key_span, value });
-            } else {
-                let mut diagnostic =
-                    Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
-                        .label("given again here")
-                        .help("keep one of them");
-                if let Some(first) = entries.iter().find(|entry| entry.key == key) {
-                    diagnostic = diagnostic.also(first.key_span, "first given here");
+            match keys.entry(key.clone()) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(key_span);
+                    entries.push(NodeEntry { key, key_span, value });
                 }
-                self.found.push(diagnostic);
+                Entry::Occupied(first) => {
+                    let diagnostic =
+                        Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
+                            .label("given again here")
+                            .help("keep one of them")
+                            .also(*first.get(), "first given here");
+                    self.found.push(diagnostic);
+                }
             }
             self.blank();
             if self.eat(b'}') {

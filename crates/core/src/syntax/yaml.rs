@@ -1,7 +1,8 @@
 //! YAML 1.2.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
@@ -91,7 +92,8 @@ enum OpenShape {
     Map {
         entries: Vec<NodeEntry>,
         merges: Vec<(SourceSpan, SourceNode)>,
-        keys: HashSet<String>,
+        /// Where each key is given first.
+        keys: HashMap<String, SourceSpan>,
         key: Option<(MappingKey, SourceSpan)>,
     },
 }
@@ -163,7 +165,7 @@ impl YamlReader<'_> {
                     let shape = OpenShape::Map {
                         entries: Vec::new(),
                         merges: Vec::new(),
-                        keys: HashSet::new(),
+                        keys: HashMap::new(),
                         key: None,
                     };
                     self.begin(span, anchor, shape)?;
@@ -224,7 +226,7 @@ impl YamlReader<'_> {
         &mut self,
         entries: &mut Vec<NodeEntry>,
         merges: Vec<(SourceSpan, SourceNode)>,
-        mut keys: HashSet<String>,
+        mut keys: HashMap<String, SourceSpan>,
     ) {
         for (span, merge) in merges {
             let maps = match merge.shape {
@@ -240,7 +242,8 @@ impl YamlReader<'_> {
                     continue;
                 };
                 for entry in merged {
-                    if keys.insert(entry.key.clone()) {
+                    if let Entry::Vacant(vacant) = keys.entry(entry.key.clone()) {
+                        vacant.insert(entry.key_span);
                         entries.push(entry);
                     }
                 }
@@ -287,7 +290,7 @@ impl YamlReader<'_> {
         match &mut open.shape {
             OpenShape::List(items) => items.push(node),
             OpenShape::Map { entries, merges, keys, key } => match key.take() {
-                None => *key = Some(read_key(node, keys, entries, self.found)),
+                None => *key = Some(read_key(node, keys, self.found)),
                 Some((MappingKey::Text(text), key_span)) => {
                     entries.push(NodeEntry { key: text, key_span, value: node });
                 }
@@ -387,8 +390,7 @@ fn yaml_help(info: &str) -> Option<&'static str> {
 
 fn read_key(
     node: SourceNode,
-    keys: &mut HashSet<String>,
-    entries: &[NodeEntry],
+    keys: &mut HashMap<String, SourceSpan>,
     found: &mut Diagnostics,
 ) -> (MappingKey, SourceSpan) {
     let span = node.span;
@@ -405,17 +407,20 @@ fn read_key(
     if plain && text == "<<" {
         return (MappingKey::Merge, span);
     }
-    if !keys.insert(text.clone()) {
-        let mut diagnostic = Diagnostic::error(Code::DuplicateKey, span, format!("`{text}` is given twice"))
-            .label("given again here")
-            .help("keep one of them");
-        if let Some(first) = entries.iter().find(|entry| entry.key == text) {
-            diagnostic = diagnostic.also(first.key_span, "first given here");
+    match keys.entry(text.clone()) {
+        Entry::Vacant(vacant) => {
+            vacant.insert(span);
+            (MappingKey::Text(text), span)
         }
-        found.push(diagnostic);
-        return (MappingKey::Refused, span);
+        Entry::Occupied(first) => {
+            let diagnostic = Diagnostic::error(Code::DuplicateKey, span, format!("`{text}` is given twice"))
+                .label("given again here")
+                .help("keep one of them")
+                .also(*first.get(), "first given here");
+            found.push(diagnostic);
+            (MappingKey::Refused, span)
+        }
     }
-    (MappingKey::Text(text), span)
 }
 
 fn nesting_depth(node: &SourceNode) -> usize {

@@ -40,7 +40,8 @@ pub trait BudgetReservation: Send + Sync + std::fmt::Debug {
 pub fn unknown_price_error(model: &str) -> ModelError {
     let detail = format!(
         "`{model}` has no known price, so it cannot be used with a cost cap; add `'{model}': {{input: 0.5, output: 2}}` \
-         with its dollars per million tokens to `prices` in .jurist/config.yaml (a server reads it when it starts)"
+         with its dollars per million tokens to `prices` in .jurist/config.yaml, and trust that file with \
+         `jurist trust` or --trust-settings (a server reads it when it starts)"
     );
     ModelError::new(ModelErrorKind::OverBudget, detail)
 }

@@ -40,8 +40,8 @@ pub struct Resolver {
     provided: BTreeMap<String, Arc<dyn LanguageModel>>,
     /// Whether models have names only, and nothing may be sent to any.
     sends_nothing: bool,
-    /// Whether prices of the settings may be below the listed ones.
-    lowers_prices: bool,
+    /// Whether prices of the settings count where there is none that they are at least as high as.
+    trusts_prices: bool,
 }
 
 /// Why a name leads to no model, or a definition to no judge.
@@ -109,7 +109,7 @@ impl Resolver {
             forms: FormMemory::default(),
             provided: BTreeMap::new(),
             sends_nothing: false,
-            lowers_prices: true,
+            trusts_prices: true,
         };
         // A wrong proxy or certificate is an error of the settings, whether or not a model is called.
         if resolver.network.ca.is_some() || resolver.network.proxy.is_some() {
@@ -158,10 +158,11 @@ impl Resolver {
         Self { client: OnceLock::new(), network: NetworkOptions::default(), sends_nothing: true, ..self }
     }
 
-    /// For settings that are not trusted: a price below the listed one would let a run exceed its cap.
+    /// For settings that are not trusted: a price that is too low would let a run exceed its cap. So their prices only
+    /// raise those that are known.
     #[must_use]
-    pub fn without_lower_prices(self) -> Self {
-        Self { lowers_prices: false, ..self }
+    pub fn without_trusted_prices(self) -> Self {
+        Self { trusts_prices: false, ..self }
     }
 
     /// Lets keys go to this address.
@@ -222,19 +223,24 @@ impl Resolver {
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
         if let Some(model) = self.provided.get(&name) {
             let model = Arc::new(ModelWithTimeout { model: Arc::clone(model), timeout });
-            let (vendor, price) = (name.clone(), self.own_price(&name));
+            let (vendor, price) = (name.clone(), self.choose_price(&[&name], None));
             return Ok(ModelEndpoint { model, vendor, price, name, address: String::new(), http: None });
         }
         if let Some(function) = name.strip_prefix("python/") {
             // Its recorded replies can be used without it.
             let why = format!("`{function}` is a function of a Python program, which is not here");
-            return Ok(build_keyless_endpoint(name.clone(), "python", why, self.own_price(&name)));
+            return Ok(build_keyless_endpoint(
+                name.clone(),
+                "python",
+                why,
+                self.choose_price(&[&name], None),
+            ));
         }
         if let Some(words) = name.strip_prefix("command:") {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let address = program(&words);
             let model: Arc<dyn LanguageModel> = Arc::new(CommandModel::new(words, timeout));
-            let price = self.own_price(&name);
+            let price = self.choose_price(&[&name], None);
             return Ok(ModelEndpoint { model, vendor: name.clone(), price, name, address, http: None });
         }
         let served = self.resolve_vendor(&name, judge.base_url.is_some())?;
@@ -242,9 +248,8 @@ impl Resolver {
         let endpoint = self.endpoint(&served, judge, timeout)?;
         let listed = vendor_price(served.vendor.name, served.model);
         let runs_here = served.vendor.runs_models && is_local(&endpoint.base_url);
-        let free = || runs_here.then_some(Price::FREE);
-        let own = self.own_price(&full).or_else(|| self.own_price(&name));
-        let price = self.choose_price(own, listed).or_else(free);
+        let known = listed.or(runs_here.then_some(Price::FREE));
+        let price = self.choose_price(&[&full, &name], known);
         if self.sends_nothing {
             let why = format!("`{name}` is not asked, because the settings are not trusted");
             return Ok(build_keyless_endpoint(full, served.name, why, price));
@@ -297,14 +302,17 @@ impl Resolver {
         own_price(&self.settings, name)
     }
 
-    fn choose_price(&self, own: Option<Price>, listed: Option<Price>) -> Option<Price> {
-        match (own, listed) {
-            (Some(own), Some(listed)) if !self.lowers_prices => Some(Price {
-                input: own.input.max(listed.input),
-                cached: own.cached.max(listed.cached),
-                output: own.output.max(listed.output),
+    /// The price of a model by its names in the settings, and by what is known of it without them.
+    fn choose_price(&self, names: &[&str], known: Option<Price>) -> Option<Price> {
+        let own = names.iter().find_map(|name| self.own_price(name));
+        match (own, known) {
+            (Some(own), Some(known)) if !self.trusts_prices => Some(Price {
+                input: own.input.max(known.input),
+                cached: own.cached.max(known.cached),
+                output: own.output.max(known.output),
             }),
-            (own, listed) => own.or(listed),
+            (_, known) if !self.trusts_prices => known,
+            (own, known) => own.or(known),
         }
     }
 
@@ -681,20 +689,26 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_nobody_trusts_are_not_below_the_listed_ones() {
+    fn prices_that_nobody_trusts_only_raise_known_ones() {
         let price = ModelPrice { input: 0.0, cached_input: 0.0, output: 99.0 };
-        let prices = [("openai/gpt-5-mini".to_owned(), price), ("openai/judge-1".to_owned(), price)].into();
+        let named = ["openai/gpt-5-mini", "openai/judge-1", "ollama/x", "command:judge.sh", "python/judge"];
+        let prices = named.map(|name| (name.to_owned(), price)).into();
         let settings = ProjectSettings { prices, ..ProjectSettings::default() };
         let resolver = || Resolver::new(settings.clone(), |_| None).unwrap();
         let input_and_output = |resolver: Resolver, model: &str| {
             let judge = Judge { model: Some(model.to_owned()), ..Judge::default() };
-            let price = resolver.resolve_endpoint(&judge).unwrap().price.unwrap();
-            (price.input, price.output)
+            let price = resolver.resolve_endpoint(&judge).unwrap().price;
+            price.map(|price| (price.input, price.output))
         };
-        assert_eq!(input_and_output(resolver(), "openai/gpt-5-mini"), (0.0, 99.0));
-        let resolver = || resolver().without_lower_prices();
-        assert_eq!(input_and_output(resolver(), "openai/gpt-5-mini"), (0.25, 99.0));
-        assert_eq!(input_and_output(resolver(), "openai/judge-1"), (0.0, 99.0), "not listed");
+        for model in named {
+            assert_eq!(input_and_output(resolver(), model), Some((0.0, 99.0)), "{model}");
+        }
+        let resolver = || resolver().without_trusted_prices();
+        assert_eq!(input_and_output(resolver(), "openai/gpt-5-mini"), Some((0.25, 99.0)));
+        assert_eq!(input_and_output(resolver(), "ollama/x"), Some((0.0, 99.0)), "free without the settings");
+        for model in ["openai/judge-1", "command:judge.sh", "python/judge"] {
+            assert_eq!(input_and_output(resolver(), model), None, "{model} has no listed price");
+        }
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub use self::run_push::{EndedRun, PushedResult, PushedResults, PushedRun};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -67,7 +68,9 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::auth::COOKIE;
+use crate::connections::BodyShare;
 use crate::error::{ApiError, Problem};
+use crate::ingest::{Encoding, estimate_decoded_bytes};
 use crate::pages;
 
 /// Where the API begins.
@@ -103,7 +106,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
         if kind != "application/json" && !kind.ends_with("+json") {
             return Err(ApiError::NotUnderstood("send `Content-Type: application/json`".to_owned()));
         }
+        let share = request.extensions().get::<Arc<BodyShare>>().cloned();
         let body = Bytes::from_request(request, state).await?;
+        if let Some(share) = share {
+            share.admit_decoding(estimate_decoded_bytes(&body, Encoding::Json))?;
+        }
         parse_json_body(&body).map(Self)
     }
 }

@@ -27,12 +27,8 @@ use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem, not_modified};
 use crate::ingest::{
     AdmittedRequest, Arrival, BodyLine, BodyLineReader, Encoding, IngestDefaults, Intake, LineAnswer,
-    LineStatus, TraceEnvelope, estimate_decoded_bytes,
+    LineBatch, LineStatus, TraceEnvelope, estimate_decoded_bytes,
 };
-
-/// Lines that are read before they are written, and their bytes.
-const BATCH: usize = 200;
-const BATCH_BYTES: usize = 1024 * 1024;
 
 /// Lines of one request. Every one of them is answered, and the answers have to fit somewhere.
 const MOST_LINES: usize = 100_000;
@@ -446,7 +442,7 @@ async fn send_lines(
         defaults: for_all.defaults()?,
     };
     let (mut lines, mut answers, mut n) = (BodyLineReader::new(body, app.settings.max_body), Vec::new(), 0);
-    let (mut batch, mut n_bytes) = (Vec::new(), 0);
+    let mut batch = LineBatch::default();
     while let Some(line) = lines.next(&mut pass).await? {
         n += 1;
         match line {
@@ -457,17 +453,10 @@ async fn send_lines(
             }
             BodyLine::TooLong => answers.push(LineAnswer::error(n, "the line is longer than a body may be")),
             BodyLine::Text(text) if text.trim_ascii().is_empty() => pass.shrink(text.len()),
-            BodyLine::Text(text) => {
-                n_bytes += text.len();
-                batch.push((n, text));
-            }
-        }
-        if BATCH <= batch.len() || BATCH_BYTES <= n_bytes {
-            answers.extend(intake.take(std::mem::take(&mut batch)).await?);
-            pass.shrink(std::mem::take(&mut n_bytes));
+            BodyLine::Text(text) => answers.extend(batch.push(n, text, &intake, &mut pass).await?),
         }
     }
-    answers.extend(intake.take(batch).await?);
+    answers.extend(batch.store(&intake, &mut pass).await?);
     let text: String = answers.iter().map(LineAnswer::to_line).collect();
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], text).into_response())
 }

@@ -3,5 +3,5 @@
 mod lock_out;
 mod secret;
 
-pub use lock_out::{LockOut, sign_in_key};
+pub use lock_out::{LockOut, client_network, sign_in_key};
 pub use secret::{AccessSecret, JOIN, SESSION, TOKEN, hash_secret};

@@ -13,12 +13,12 @@ use crate::error::ApiError;
 /// Most senders in memory; beyond it those that were inactive for longest are dropped, so that memory stays bounded.
 const MOST_SENDERS: usize = 10_000;
 
-/// A body that takes more once it is decoded is refused.
-const MAX_DECODED_BYTES: usize = 2_000_000_000;
+/// A body or a line that takes more once it is decoded is refused.
+pub const MAX_DECODED_BYTES: usize = 2_000_000_000;
 
 /// What a body grows by when it is decoded before it counts more than its bytes. Exports of OpenTelemetry grow by 5 in
 /// protobuf and by 40 in JSON.
-const USUAL_GROWTH: usize = 24;
+pub const USUAL_GROWTH: usize = 24;
 
 /// Limits of ingest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,6 +94,15 @@ fn add_within(counter: &AtomicUsize, n: usize, is_allowed: impl Fn(usize) -> boo
     counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
 }
 
+/// The bytes that a text counts once it is decoded, in addition to those that it counts already.
+pub fn count_decoding(decoded_bytes: usize, counted: usize) -> Result<usize, ApiError> {
+    if MAX_DECODED_BYTES < decoded_bytes {
+        let why = "the body has more values than fit into memory; send fewer at once";
+        return Err(ApiError::TooLarge(why.to_owned()));
+    }
+    Ok((decoded_bytes / USUAL_GROWTH).saturating_sub(counted))
+}
+
 impl AdmittedRequest {
     /// Admits a request if the limits allow it.
     pub fn new(
@@ -120,23 +129,23 @@ impl AdmittedRequest {
         let (own, limit) = (self.bytes + n, self.max_bytes);
         // A single request always fits; otherwise a large one could never be sent.
         if !add_within(&self.admission.bytes, n, |all| all <= limit || all <= own) {
-            let why = "the memory for uploads is full; nothing of this request was stored".to_owned();
+            // Earlier lines of a bulk upload may be stored.
+            let why =
+                "the memory for uploads is full; send the request again, data is stored once".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
         self.bytes = own;
         Ok(())
     }
 
-    /// Adds what the body that was read takes once it is decoded, as far as that is unusually much.
-    pub fn admit_decoding(&mut self, decoded_bytes: usize) -> Result<(), ApiError> {
-        if MAX_DECODED_BYTES < decoded_bytes {
-            let why = "the body has more values than fit into memory; send fewer at once";
-            return Err(ApiError::TooLarge(why.to_owned()));
+    /// Adds what the text that was read takes once it is decoded, as far as that is unusually much. Returns the bytes
+    /// that it added.
+    pub fn admit_decoding(&mut self, decoded_bytes: usize) -> Result<usize, ApiError> {
+        let more = count_decoding(decoded_bytes, self.bytes)?;
+        if 0 < more {
+            self.grow(more)?;
         }
-        match (decoded_bytes / USUAL_GROWTH).saturating_sub(self.bytes) {
-            0 => Ok(()),
-            more => self.grow(more),
-        }
+        Ok(more)
     }
 
     /// Releases bytes that are no longer in memory.

@@ -12,13 +12,15 @@ use jurist_store::{ProjectId, Store, StoreError, TraceId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::admission::AdmittedRequest;
+use super::admission::{AdmittedRequest, MAX_DECODED_BYTES, USUAL_GROWTH};
 use super::arrival::{Arrival, IngestDefaults};
-use super::otlp::Spans;
+use super::decoded_size::estimate_decoded_bytes;
+use super::otlp::{Encoding, Spans};
 use crate::error::ApiError;
 
-/// Lines written per transaction.
+/// Lines that are decoded together and written in one transaction, and their bytes.
 const BATCH: usize = 200;
+const BATCH_BYTES: usize = 1024 * 1024;
 /// Concurrent writes of pieces; the store joins them to one commit.
 const AT_ONCE: usize = 16;
 
@@ -166,6 +168,56 @@ impl Intake<'_> {
 /// Shortens a message, so that a response repeats little of the request.
 fn shorten_message(text: String) -> String {
     if text.len() <= 500 { text } else { text.chars().take(400).chain("…".chars()).collect() }
+}
+
+/// Lines that were read and are not yet stored. They are decoded together, so they count together.
+#[derive(Debug, Default)]
+pub struct LineBatch {
+    lines: Vec<(usize, Vec<u8>)>,
+    n_bytes: usize,
+    decoded_bytes: usize,
+}
+
+impl LineBatch {
+    /// Adds a line and stores the batch where it is full. Returns the answers to what is decided.
+    pub async fn push(
+        &mut self,
+        line: usize,
+        text: Vec<u8>,
+        intake: &Intake<'_>,
+        pass: &mut AdmittedRequest,
+    ) -> Result<Vec<LineAnswer>, ApiError> {
+        let decoded_bytes = estimate_decoded_bytes(&text, Encoding::Json);
+        if MAX_DECODED_BYTES < decoded_bytes {
+            pass.shrink(text.len());
+            return Ok(vec![LineAnswer::error(line, "the line has more values than fit into memory")]);
+        }
+        let mut answers = Vec::new();
+        // A line of few bytes may be a hundred times as large once it is decoded.
+        if BATCH_BYTES * USUAL_GROWTH < self.decoded_bytes + decoded_bytes {
+            answers = self.store(intake, pass).await?;
+        }
+        self.n_bytes += text.len();
+        self.decoded_bytes += decoded_bytes;
+        self.lines.push((line, text));
+        if BATCH <= self.lines.len() || BATCH_BYTES <= self.n_bytes {
+            answers.extend(self.store(intake, pass).await?);
+        }
+        Ok(answers)
+    }
+
+    /// Stores the lines and releases their bytes.
+    pub async fn store(
+        &mut self,
+        intake: &Intake<'_>,
+        pass: &mut AdmittedRequest,
+    ) -> Result<Vec<LineAnswer>, ApiError> {
+        let Self { lines, n_bytes, decoded_bytes } = std::mem::take(self);
+        let added = pass.admit_decoding(decoded_bytes)?;
+        let answers = intake.take(lines).await?;
+        pass.shrink(n_bytes + added);
+        Ok(answers)
+    }
 }
 
 /// Reads a body line by line.

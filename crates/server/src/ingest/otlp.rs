@@ -107,12 +107,12 @@ impl Spans {
         }
     }
 
-    fn add(&mut self, origin: &Origin, span: Span, redactor: &Redactor, now: Time) {
+    fn add(&mut self, origin: &Origin<'_>, span: Span, redactor: &Redactor, now: Time) {
         if origin.is_own || is_attribute_set(&span.attributes, "jurist.judge") {
             self.n_own += 1;
             return;
         }
-        let n_repeated_bytes = self.n_repeated_bytes + origin.before.len();
+        let n_repeated_bytes = self.n_repeated_bytes + origin.n_bytes();
         if MAX_REPEATED_BYTES < n_repeated_bytes {
             return self.reject(format!(
                 "the attributes of a resource are stored with each of its spans, and one request may have at most {} MiB of them; send fewer spans at once",
@@ -132,7 +132,7 @@ impl Spans {
 fn read_protobuf_spans(request: ExportTraceServiceRequest, redactor: &Redactor, now: Time) -> Spans {
     let mut spans = Spans::default();
     for of_resource in request.resource_spans {
-        let resource = of_resource.resource.unwrap_or_default();
+        let resource = ResourceText::new(&of_resource.resource.unwrap_or_default(), redactor);
         for of_scope in of_resource.scope_spans {
             let origin = Origin::new(&resource, of_scope.scope.as_ref(), redactor);
             of_scope.spans.into_iter().for_each(|span| spans.add(&origin, span, redactor, now));
@@ -145,7 +145,8 @@ fn read_protobuf_spans(request: ExportTraceServiceRequest, redactor: &Redactor, 
 pub fn read_json_spans(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
     let mut spans = Spans::default();
     for of_resource in iter_objects_mut(value, "resourceSpans") {
-        let resource: Resource = take_otlp_json(of_resource, "resource").unwrap_or_default();
+        let resource = take_otlp_json(of_resource, "resource").unwrap_or_default();
+        let resource = ResourceText::new(&resource, redactor);
         for of_scope in iter_objects_mut(of_resource, "scopeSpans") {
             let scope: Option<InstrumentationScope> = take_otlp_json(of_scope, "scope");
             let origin = Origin::new(&resource, scope.as_ref(), redactor);
@@ -201,37 +202,61 @@ fn otlp_enum_number(name: &str) -> Option<i32> {
     })
 }
 
-/// Resource and scope of spans; redacted and serialised once per scope.
-struct Origin {
-    /// The JSON before and after a span in an export of one span.
-    before: String,
+/// The resource of spans; redacted and serialised once, because two bytes are a scope of it.
+struct ResourceText {
+    /// As JSON.
+    text: String,
     service: Option<String>,
     is_own: bool,
 }
 
-const AFTER: &str = "]}]}]}";
-
-impl Origin {
-    fn new(resource: &Resource, scope: Option<&InstrumentationScope>, redactor: &Redactor) -> Self {
+impl ResourceText {
+    fn new(resource: &Resource, redactor: &Redactor) -> Self {
         let service = string_attribute(&resource.attributes, "service.name");
-        let is_own = service == Some("jurist") || scope.is_some_and(|scope| scope.name == "jurist");
+        let is_own = service == Some("jurist");
         let mut attributes = json!({ "attributes": resource.attributes });
         redactor.data(&mut attributes);
+        // SDKs send `unknown_service` if no name is configured.
+        let service = service.filter(|service| !service.starts_with("unknown_service")).and_then(clean_name);
+        Self { text: attributes.to_string(), service, is_own }
+    }
+}
+
+/// Resource and scope of spans; the scope is redacted and serialised once.
+struct Origin<'a> {
+    resource: &'a ResourceText,
+    /// As JSON.
+    scope: String,
+    is_own: bool,
+}
+
+impl<'a> Origin<'a> {
+    fn new(resource: &'a ResourceText, scope: Option<&InstrumentationScope>, redactor: &Redactor) -> Self {
+        let is_own = resource.is_own || scope.is_some_and(|scope| scope.name == "jurist");
         let mut of_scope = json!({});
         if let Some(scope) = scope {
             of_scope = json!({ "name": scope.name, "version": scope.version });
             redactor.data(&mut of_scope);
         }
-        let before = format!(
-            r#"{{"resourceSpans":[{{"resource":{attributes},"scopeSpans":[{{"scope":{of_scope},"spans":["#
-        );
-        // SDKs send `unknown_service` if no name is configured.
-        let service = service.filter(|service| !service.starts_with("unknown_service")).and_then(clean_name);
-        Self { before, service, is_own }
+        Self { resource, scope: of_scope.to_string(), is_own }
+    }
+
+    /// What is stored with each span.
+    fn n_bytes(&self) -> usize {
+        self.resource.text.len() + self.scope.len()
+    }
+
+    /// An export of one span.
+    fn wrap_span(&self, span: &Json) -> Vec<u8> {
+        let (resource, scope) = (&self.resource.text, &self.scope);
+        format!(
+            r#"{{"resourceSpans":[{{"resource":{resource},"scopeSpans":[{{"scope":{scope},"spans":[{span}]}}]}}]}}"#
+        )
+        .into_bytes()
     }
 }
 
-fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<NewPiece, String> {
+fn piece(origin: &Origin<'_>, span: Span, redactor: &Redactor, now: Time) -> Result<NewPiece, String> {
     let (trace, id) = (encode_hex(&span.trace_id), encode_hex(&span.span_id));
     let is_id = |bytes: &[u8], length: usize| bytes.len() == length && bytes.iter().any(|byte| *byte != 0);
     if !is_id(&span.trace_id, 16) {
@@ -243,7 +268,7 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
     let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|micros| 0 < *micros);
     let agent = string_attribute(&span.attributes, "gen_ai.agent.name")
         .and_then(clean_name)
-        .or_else(|| origin.service.clone());
+        .or_else(|| origin.resource.service.clone());
     let session = ["gen_ai.conversation.id", "session.id"]
         .iter()
         .find_map(|text| string_attribute(&span.attributes, text));
@@ -274,7 +299,7 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
         id,
         kind: if is_root { PieceKind::RootSpan } else { PieceKind::Span },
         time: start.map_or(now, Time::from_micros),
-        body: format!("{}{body}{AFTER}", origin.before).into_bytes(),
+        body: origin.wrap_span(&body),
         agent,
         session,
     })
@@ -367,6 +392,24 @@ pub fn read_span_facts(body: &Json) -> Option<SpanFacts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With the resource read for each of them, this took an hour.
+    #[test]
+    fn a_large_resource_is_read_once_and_not_for_each_of_its_scopes() {
+        let notes = json!({ "key": "notes", "value": { "stringValue": "x".repeat(1 << 20) } });
+        let span = json!({ "traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "name": "step",
+            "startTimeUnixNano": "1", "endTimeUnixNano": "2" });
+        let mut scopes = vec![json!({}); 100_000];
+        scopes.push(json!({ "scope": { "name": "one" }, "spans": [span] }));
+        let body =
+            json!({ "resourceSpans": [{ "resource": { "attributes": [notes] }, "scopeSpans": scopes }] });
+        let now = Time::from_micros(1);
+        let read =
+            Spans::read(body.to_string().as_bytes(), Encoding::Json, &Redactor::default(), now).unwrap();
+        assert_eq!((read.pieces.len(), read.n_rejected), (1, 0));
+        let stored: Json = serde_json::from_slice(&read.pieces[0].body).unwrap();
+        assert_eq!(stored["resourceSpans"][0]["scopeSpans"][0]["scope"]["name"], "one");
+    }
 
     #[test]
     fn a_large_resource_is_not_kept_with_spans_without_end() {

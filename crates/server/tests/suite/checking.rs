@@ -198,6 +198,24 @@ fn files_that_take_long_to_read_keep_nobody_waiting() {
     });
 }
 
+/// Each part of the pattern has thousands of states, and there is no limit on the size of the whole.
+#[test]
+fn patterns_that_take_minutes_to_compile_are_refused_before_that() {
+    served_on_sqlite(&ServerSettings::default(), |place| async move {
+        let pattern = r"(?=\w{60})".repeat(100_000 / 10);
+        let source = format!(
+            "criteria:\n  - {{name: a, check: {{type: regex, engine: backtracking, value: '{pattern}'}}}}\n"
+        );
+        let found = place.tried("rubrics/check", json!({ "source": source })).await;
+        let problem = &found["problems"][0];
+        assert_eq!((&problem["code"], &problem["line"]), (&json!("too-large"), &json!(2)), "{problem}");
+        let body = json!({ "name": "slow", "source": source });
+        let answer = place.ask(Method::POST, "/api/v1/rubrics", &[], body).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
+        assert!(answer.text.contains("take too long to compile"), "{}", answer.text);
+    });
+}
+
 #[test]
 fn a_file_that_is_too_long_is_refused_before_it_is_read() {
     served_on_sqlite(&ServerSettings::default(), |place| async move {

@@ -437,6 +437,62 @@ fn what_does_not_fit_into_memory_is_told_to_come_again() {
     });
 }
 
+#[test]
+fn lines_count_by_what_they_take_once_they_are_decoded() {
+    let ingest = IngestLimits { bytes: 10_000, ..IngestLimits::default() };
+    served(&ServerSettings { ingest, ..ServerSettings::default() }, |place| async move {
+        let line = |id: &str, metadata: Json| {
+            json!({ "id": id, "trace": chat("x"), "metadata": metadata }).to_string() + "\n"
+        };
+        // The same size as text; the mappings take fifty times as much in memory.
+        let mappings = line("mappings", json!({ "a": vec![json!({ "": 0 }); 100] }));
+        let text = line("text", json!({ "a": "x".repeat(700) }));
+        assert!(mappings.len().abs_diff(text.len()) < 50);
+        let stuck = || {
+            let stream = futures_util::stream::once(async { Ok::<_, std::io::Error>(vec![b' '; 8_000]) });
+            let stream = futures_util::StreamExt::chain(stream, futures_util::stream::pending());
+            let place = Arc::clone(&place);
+            tokio::spawn(async move { place.send(TRACES, &[], reqwest::Body::wrap_stream(stream)).await })
+        };
+        let large = json!({ "id": "large", "trace": chat(&"x".repeat(3000)) });
+        let mut first = stuck();
+        until(async || {
+            if first.is_finished() {
+                first = stuck();
+            }
+            post(&place, large.clone()).await.status == StatusCode::TOO_MANY_REQUESTS
+        })
+        .await;
+        let sent = place.send(BULK, &[], text).await;
+        assert!(sent.text.contains("accepted"), "{}", sent.text);
+        let refused = place.send(BULK, &[], mappings.clone()).await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{}", refused.text);
+        assert!(refused.headers.contains_key("retry-after"));
+        first.abort();
+        until(async || place.send(BULK, &[], mappings.clone()).await.text.contains("accepted")).await;
+    });
+}
+
+#[test]
+fn values_that_do_not_fit_into_memory_are_refused_before_they_are_read() {
+    served(&hasty(), |place| async move {
+        let many = format!("[{}]", vec![r#"{"":0}"#; 3_000_000].join(","));
+        let line = |id: &str| json!({ "id": id, "trace": chat("x") }).to_string();
+        let lines = format!("{}\n{{\"trace\":{many}}}\n{}\n", line("before"), line("after"));
+        let sent = place.send(BULK, &[], lines).await;
+        let answers: Vec<Json> =
+            sent.text.lines().map(|answer| serde_json::from_str(answer).unwrap()).collect();
+        let said: Vec<&str> = answers.iter().map(|answer| answer["status"].as_str().unwrap()).collect();
+        assert_eq!(said, ["accepted", "error", "accepted"], "{}", sent.text);
+        assert!(answers[1]["detail"].as_str().unwrap().contains("more values than fit into memory"));
+        let body = format!(r#"{{"name":"n","description":{many}}}"#);
+        let headers = [("content-type", "application/json")];
+        let sent = place.send("/api/v1/datasets", &headers, body).await;
+        assert_eq!(sent.status, StatusCode::PAYLOAD_TOO_LARGE, "{}", sent.text);
+        assert!(sent.text.contains("more values than fit into memory"), "{}", sent.text);
+    });
+}
+
 /// SQLite may not grow, which it tells as it tells a full disk.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_is_told_everywhere_and_heals() {

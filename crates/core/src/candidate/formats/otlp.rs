@@ -1,6 +1,6 @@
 //! OpenTelemetry spans: GenAI attributes old and new, OpenInference, Traceloop and Vercel's.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -102,14 +102,16 @@ fn add_enclosing(spans: &[OtelSpan], replay: &mut Replay, trace: &mut Trace) {
         }
         return;
     }
-    let mut questions = Vec::new();
+    let (mut questions, mut search) = (Vec::new(), StepSearch::default());
     for (_, (input, output)) in enclosing {
         let asked = |step: &TraceStep| matches!(step.role, StepRole::System | StepRole::User);
-        let missing = input.into_iter().filter(asked).filter(|step| is_missing(step, &replay.steps));
-        let missing: Vec<TraceStep> = missing.filter(|step| is_missing(step, &questions)).collect();
+        let missing = input.into_iter().filter(asked).filter(|step| search.is_missing(step, &replay.steps));
+        let missing: Vec<TraceStep> = missing.collect();
+        let missing = missing.into_iter().filter(|step| search.is_missing(step, &questions));
+        let missing: Vec<TraceStep> = missing.collect();
         questions.extend(missing);
         let said = |step: &TraceStep| step.role == StepRole::Assistant;
-        let missing = output.into_iter().filter(said).filter(|step| is_missing(step, &replay.steps));
+        let missing = output.into_iter().filter(said).filter(|step| search.is_missing(step, &replay.steps));
         let missing: Vec<TraceStep> =
             missing.map(|step| TraceStep::new(StepRole::Assistant, step.text)).collect();
         replay.steps.extend(missing);
@@ -117,10 +119,26 @@ fn add_enclosing(spans: &[OtelSpan], replay: &mut Replay, trace: &mut Trace) {
     replay.steps.splice(0..0, questions);
 }
 
-/// Whether no step says what this one says.
-fn is_missing(step: &TraceStep, steps: &[TraceStep]) -> bool {
-    let text = step.text.trim();
-    !text.is_empty() && !steps.iter().any(|known| known.text.contains(text))
+/// Bytes of steps that are searched for the messages of enclosing spans: a second at most. A trace of a megabyte may
+/// have a thousand such messages.
+const MAX_SEARCHED_BYTES: usize = 1 << 30;
+
+/// Searches steps for messages, as long as the work is limited.
+#[derive(Default)]
+struct StepSearch {
+    n_bytes: usize,
+}
+
+impl StepSearch {
+    /// Whether no step says what this one says. Beyond the limit, every message counts as repeated.
+    fn is_missing(&mut self, step: &TraceStep, steps: &[TraceStep]) -> bool {
+        let text = step.text.trim();
+        !text.is_empty()
+            && !steps.iter().any(|known| {
+                self.n_bytes += known.text.len() + 1;
+                MAX_SEARCHED_BYTES < self.n_bytes || known.text.contains(text)
+            })
+    }
 }
 
 fn add_span_usage(trace: &mut Trace, span: &OtelSpan) {
@@ -217,13 +235,16 @@ fn attach_logs(value: &Value, spans: &mut [OtelSpan]) {
         .flat_map(|export| export["resourceLogs"].as_array().into_iter().flatten())
         .flat_map(|value| value["scopeLogs"].as_array().into_iter().flatten())
         .flat_map(|value| value["logRecords"].as_array().into_iter().flatten());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (place, span) in spans.iter().enumerate() {
+        places.entry(span.id.clone()).or_insert(place);
+    }
     for record in records {
         let name = first_text_field(record, &["eventName"]).map(str::to_owned);
         let all = parse_event_attributes(record);
         let name = name.or_else(|| all.get("event.name").map(compact_value_text)).unwrap_or_default();
-        if let Some(span) = spans.iter_mut().find(|span| Some(span.id.as_str()) == record["spanId"].as_str())
-        {
-            span.events.push((name, all));
+        if let Some(place) = record["spanId"].as_str().and_then(|id| places.get(id)) {
+            spans[*place].events.push((name, all));
         }
     }
 }

@@ -61,7 +61,10 @@ impl Replay {
         // Tools that ran before the first recorded model call work on its question, so the question comes first.
         if self.seen.is_empty() && !self.unannounced.is_empty() {
             known = input.iter().position(|step| self.repeats_run(step)).unwrap_or(input.len());
-            self.put_first(&input[..known]);
+            // Calls without messages may be many, and each would move all steps.
+            if 0 < known {
+                self.put_first(&input[..known]);
+            }
         }
         for step in &input[known..] {
             if step.role == StepRole::Tool

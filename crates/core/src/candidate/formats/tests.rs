@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::candidate::StepRole;
+use crate::candidate::{StepRole, ToolCall, ToolResult};
 use crate::quantity::{Time, Usd};
 
 use super::*;
@@ -466,4 +466,41 @@ fn a_misspelt_key_of_the_own_form_is_an_error_and_other_formats_are_not() {
         let read = read_trace_value(&value, None);
         assert!(!matches!(read, Err(TraceError::MisspeltKey { .. })), "{value}");
     }
+}
+
+#[test]
+fn calls_without_messages_do_not_move_the_steps_of_tools() {
+    let mut replay = replay::Replay::default();
+    let n = 40_000;
+    for _ in 0..n {
+        let call = ToolCall::new(None, "lookup", &Value::Null);
+        let result = ToolResult { call: None, name: None, text: String::new(), error: false };
+        replay.tool_run(call, result, None, replay::UnannouncedCall::Assistant);
+    }
+    // Each took as long as there are steps.
+    for _ in 0..n {
+        replay.model_call(Vec::new(), Vec::new());
+    }
+    assert_eq!(replay.steps.len(), 2 * n);
+}
+
+#[test]
+fn messages_of_enclosing_spans_are_looked_for_as_long_as_the_work_is_limited() {
+    let messages = |role: &str, text: &str| {
+        json!([{ "role": role, "parts": [{ "type": "text", "content": text }] }]).to_string()
+    };
+    let mut spans = vec![json!({ "traceId": "t", "spanId": "call", "attributes": {
+        "gen_ai.operation.name": "chat", "gen_ai.output.messages": messages("assistant", &"a".repeat(4 << 20)) } })];
+    let n = 1_000;
+    spans.extend((0..n).map(|n| {
+        json!({ "traceId": "t", "spanId": format!("{n}"), "attributes": {
+            "gen_ai.operation.name": "invoke_agent", "gen_ai.input.messages": messages("user", &format!("<{n}>")) } })
+    }));
+    let (_, trace) = read_trace_value(&Value::Array(spans.clone()), None).unwrap();
+    let n_questions = |trace: &Trace| trace.steps.iter().filter(|step| step.role == StepRole::User).count();
+    assert!((100..300).contains(&n_questions(&trace)), "{}", n_questions(&trace));
+    // As many in a trace of a usual size.
+    spans[0]["attributes"]["gen_ai.output.messages"] = messages("assistant", &"a".repeat(10 << 10)).into();
+    let (_, trace) = read_trace_value(&Value::Array(spans), None).unwrap();
+    assert_eq!(n_questions(&trace), n);
 }

@@ -13,7 +13,7 @@ use super::TestRules;
 use super::promptfoo_types::{LEAST_SCORE, PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
 use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
-use crate::check::{Check, CompiledCheck, EmbeddingModel};
+use crate::check::{Check, CompiledCheck, EmbeddingModel, estimate_pattern_work};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
@@ -673,7 +673,11 @@ impl<'a> AssertionReader<'a> {
         }
         let written = fields.get("value")?;
         let mut pattern = ascii_classes(written.text()?, r"(?-u:\b)");
-        let is_linear = regex::Regex::new(&template::resolve_escapes(&pattern)).is_ok();
+        let linear = template::resolve_escapes(&pattern);
+        if !self.cx.spend_pattern_work(estimate_pattern_work(&linear), written.span) {
+            return None;
+        }
+        let is_linear = regex::Regex::new(&linear).is_ok();
         if !is_linear {
             // The other engine knows no ASCII boundary, but it looks around.
             let word = "[0-9A-Za-z_]";
