@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use jurist_core::diagnostic::DiagnosticSeverity;
 use jurist_core::grade::{Usd, VerdictStatus};
-use jurist_core::report::{RunTally, reasons};
+use jurist_core::report::{RunTally, reasons, shared_score_scale};
 use jurist_core::rubric::presets::{ALL, find_preset};
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::source::{Tree, to_yaml};
@@ -471,7 +471,7 @@ fn compare_runs_tool(
         compare_stored_runs(&StoredRuns::default(), &before, &after, show, args.case.as_deref()).await
     })?;
     let sentence = match &compared.compared.score {
-        Some(score) => score.sentence("score", WORTH_SEEING),
+        Some(score) => score.sentence("score", WORTH_SEEING, shared_score_scale(&compared.after)),
         None => {
             "No case has a verdict in both runs with the same rubric, so scores are not compared.".to_owned()
         }
