@@ -574,7 +574,7 @@ fn finished_or_error(result: EvalResult) -> anyhow::Result<FinishedRun> {
         EvalResult::Invalid => anyhow::bail!("the file is invalid; use check_file"),
         EvalResult::CannotRun(problems) => {
             let problems: Vec<String> =
-                problems.iter().map(|problem| printable_line(problem)).collect();
+                problems.texts.iter().map(|problem| printable_line(problem)).collect();
             anyhow::bail!("{}", problems.join("\n"))
         }
     }
