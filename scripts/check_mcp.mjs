@@ -64,7 +64,7 @@ async function checkServer(transport, kind, AnyClient = Client) {
   const plan = await call(client, "explain_plan", { path: "suite.yaml" });
   need(plan.plan.includes("2 units"), JSON.stringify(plan));
   const listed = await call(client, "list_runs", {});
-  need(listed.runs[0].run === run.run, JSON.stringify(listed));
+  need(listed.runs[0].id === run.run, JSON.stringify(listed));
   const again = await call(client, "read_run", { run: run.run, status: "fail" });
   need(again.n_cases === 1 && again.cases[0].case === "river", JSON.stringify(again));
   const compared = await call(client, "compare_runs", { before: run.run, after: run.run, show: "all" });

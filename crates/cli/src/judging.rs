@@ -221,7 +221,7 @@ impl JudgingArgs {
     pub fn check_prices(&self, judges: &ResolvedJudges, calls: CallRange) -> anyhow::Result<()> {
         let is_paid = self.max_cost.is_some() && self.replay.is_none() && 0 < calls.most;
         match judges.unpriced_model().filter(|_| is_paid) {
-            Some(model) => anyhow::bail!(unknown_price_error(model).detail),
+            Some(model) => Err(unknown_price_error(model).into()),
             None => Ok(()),
         }
     }

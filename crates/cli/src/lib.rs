@@ -73,7 +73,7 @@ fn number_outcome(ended: anyhow::Result<CommandOutcome>) -> u8 {
                 // What a shell makes of SIGPIPE; 0 would hide what was left to say.
                 141
             } else {
-                render::print_error(&format!("{error:#}"));
+                render::print_failure(&error);
                 2
             }
         }

@@ -351,7 +351,10 @@ impl StoredRuns {
         let is_path = name.contains(['.', '/', '\\']) && !Path::new(name).exists();
         anyhow::ensure!(!is_path, "cannot read `{name}`: there is no such file");
         // A lookup does not create a database.
-        anyhow::ensure!(self.place.exists(), "there is no run `{name}`; `{}` has no runs", self.place.url());
+        if !self.place.exists() {
+            let hint = format!("; `{}` has no runs", self.place.url());
+            return Err(StoreError::Unknown { what: "run", id: name.to_owned(), hint }.into());
+        }
         let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.find_run(*project, name).await?)
     }

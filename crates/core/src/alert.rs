@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::money::Cap;
 use crate::quantity::{Time, Usd, plural};
+use crate::report::format_beside_own_scale;
 use crate::stats::basics::{ProportionMethod, proportion};
 use crate::stats::monitoring::{FallEvidence, Traffic};
 use crate::suite::{AlertMetric, AlertRule, LimitDirection};
@@ -235,7 +236,13 @@ pub fn budget_stop_signal(
 
 /// Whether the mean score has fallen, among as many series of scores as are looked at together. The evidence that
 /// is asked for grows with their number, so that they share one rate of false alarms.
-pub fn score_drop_signal(of: &AlertScope, fall: Option<&FallEvidence>, n_series: usize) -> Signal {
+/// `scale` has the ends of the author's scale.
+pub fn score_drop_signal(
+    of: &AlertScope,
+    fall: Option<&FallEvidence>,
+    n_series: usize,
+    scale: Option<(f64, f64)>,
+) -> Signal {
     let needed = FALSE_ALARM_DAYS * n_series.max(1) as f64;
     let state = match fall {
         Some(fall) if needed <= fall.evidence && !fall.has_recovered => {
@@ -243,10 +250,10 @@ pub fn score_drop_signal(of: &AlertScope, fall: Option<&FallEvidence>, n_series:
             let since = since.get(..10).unwrap_or(&since);
             of.holds(
                 format!(
-                    "the score of {} fell from {:.2} to {:.2}: the mean of {} before {since}, and of {} since",
+                    "the score of {} fell from {} to {}: the mean of {} before {since}, and of {} since",
                     of.name(),
-                    fall.before,
-                    fall.now,
+                    format_beside_own_scale(fall.before, scale),
+                    format_beside_own_scale(fall.now, scale),
                     plural(fall.n_before, "trace"),
                     fall.n_since
                 ),
@@ -318,7 +325,13 @@ impl RuleFigure {
 }
 
 /// Whether a figure has crossed the limit that a user set. An estimate must do so with its whole interval.
-pub fn threshold_signal(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleFigure>) -> Signal {
+/// `scale` has the ends of the author's scale of scores.
+pub fn threshold_signal(
+    of: &AlertScope,
+    rule: &AlertRule,
+    figure: Option<&RuleFigure>,
+    scale: Option<(f64, f64)>,
+) -> Signal {
     let subject = format!("{} / {}", of.subject(), rule.text());
     let (metric, limit) = (rule.condition.metric, rule.condition.limit);
     let is_beyond = |value: f64| match rule.condition.direction {
@@ -332,7 +345,7 @@ pub fn threshold_signal(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleF
             let is_enough = metric == AlertMetric::Budget || MIN_TRACES <= figure.n;
             if is_enough && is_beyond(low) && is_beyond(high) {
                 of.holds(
-                    describe_crossed_limit(of, rule, figure),
+                    describe_crossed_limit(of, rule, figure, scale),
                     json!({
                         "rule": rule.text(), "metric": metric.as_str(), "value": figure.value,
                         "interval": figure.interval, "n": figure.n, "limit": limit,
@@ -347,10 +360,15 @@ pub fn threshold_signal(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleF
     Signal::new(AlertKind::Threshold, &subject, state)
 }
 
-fn describe_crossed_limit(of: &AlertScope, rule: &AlertRule, figure: &RuleFigure) -> String {
+fn describe_crossed_limit(
+    of: &AlertScope,
+    rule: &AlertRule,
+    figure: &RuleFigure,
+    scale: Option<(f64, f64)>,
+) -> String {
     let metric = rule.condition.metric;
     let show = |value: f64| match metric {
-        AlertMetric::Score => format!("{value:.2}"),
+        AlertMetric::Score => format_beside_own_scale(value, scale),
         AlertMetric::LatencyP50 | AlertMetric::LatencyP95 => format!("{value:.1} s"),
         AlertMetric::Cost => format!("${value:.4}"),
         AlertMetric::PassRate | AlertMetric::ErrorRate | AlertMetric::Budget => {
@@ -462,7 +480,7 @@ mod tests {
             has_recovered: false,
         };
         let kind = triage().with_agent("mail").with_criterion("kind");
-        let signal = score_drop_signal(&kind, Some(&fall), 2);
+        let signal = score_drop_signal(&kind, Some(&fall), 2, None);
         check(
             &signal,
             "the score of kind of agent mail in triage fell from 0.72 to 0.50: the mean of 400 traces",
@@ -474,10 +492,15 @@ mod tests {
             (&facts["monitor"], &facts["agent"], &facts["criterion"]),
             (&json!("triage"), &json!("mail"), &json!("kind"))
         );
-        check(&score_drop_signal(&kind, Some(&fall), 3), "unclear");
-        check(&score_drop_signal(&kind, Some(&FallEvidence { evidence: 0.5, ..fall }), 3), "over");
-        check(&score_drop_signal(&kind, Some(&FallEvidence { has_recovered: true, ..fall }), 1), "over");
-        check(&score_drop_signal(&kind, None, 1), "over");
+        let on_scale = score_drop_signal(&kind, Some(&fall), 2, Some((1.0, 5.0)));
+        check(&on_scale, "fell from 3.9/5 (0.72) to 3.0/5 (0.50): the mean of 400 traces");
+        check(&score_drop_signal(&kind, Some(&fall), 3, None), "unclear");
+        check(&score_drop_signal(&kind, Some(&FallEvidence { evidence: 0.5, ..fall }), 3, None), "over");
+        check(
+            &score_drop_signal(&kind, Some(&FallEvidence { has_recovered: true, ..fall }), 1, None),
+            "over",
+        );
+        check(&score_drop_signal(&kind, None, 1, None), "over");
     }
 
     #[test]
@@ -494,27 +517,33 @@ mod tests {
             n,
         };
         let (triage, low) = (triage().with_agent("mail"), rule("score < 0.7"));
-        let crossed = threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 80)));
+        let crossed = threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 80)), None);
         check(
             &crossed,
             "the score of agent mail in triage is 0.60 over 7 days (80 traces, 99.9 % interval 0.55 to 0.65)",
         );
         check(&crossed, "below the limit of 0.70");
         assert_eq!(crossed.of, "triage / mail / score < 0.7 over 7d");
-        check(&threshold_signal(&triage, &low, Some(&figure(0.6, 0.15, 80))), "unclear");
-        check(&threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 19))), "unclear");
-        check(&threshold_signal(&triage, &low, Some(&figure(0.7, 0.05, 80))), "over");
-        check(&threshold_signal(&triage, &low, None), "unclear");
+        let on_scale = threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 80)), Some((1.0, 5.0)));
+        check(
+            &on_scale,
+            "is 3.4/5 (0.60) over 7 days (80 traces, 99.9 % interval 3.2/5 (0.55) to 3.6/5 (0.65))",
+        );
+        check(&on_scale, "below the limit of 3.8/5 (0.70)");
+        check(&threshold_signal(&triage, &low, Some(&figure(0.6, 0.15, 80)), None), "unclear");
+        check(&threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 19)), None), "unclear");
+        check(&threshold_signal(&triage, &low, Some(&figure(0.7, 0.05, 80)), None), "over");
+        check(&threshold_signal(&triage, &low, None, None), "unclear");
         let exact = |value: f64, n: usize| RuleFigure { value, interval: None, n };
         check(
-            &threshold_signal(&triage, &rule("latency_p95 > 30"), Some(&exact(31.0, 20))),
+            &threshold_signal(&triage, &rule("latency_p95 > 30"), Some(&exact(31.0, 20)), None),
             "latency p95 of agent mail in triage is 31.0 s",
         );
         check(
-            &threshold_signal(&triage, &rule("budget > 90%"), Some(&exact(0.95, 0))),
+            &threshold_signal(&triage, &rule("budget > 90%"), Some(&exact(0.95, 0)), None),
             "has spent 95.0 % of its monthly budget",
         );
-        check(&threshold_signal(&triage, &rule("cost > 0.05"), Some(&exact(0.05, 90))), "over");
+        check(&threshold_signal(&triage, &rule("cost > 0.05"), Some(&exact(0.05, 90)), None), "over");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub mod plan;
 pub mod dataset;
 pub mod stats;
 pub mod task_results;
-pub mod alert;
 pub mod chart;
 pub mod report;
+pub mod alert;
 pub mod schema;

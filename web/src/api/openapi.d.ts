@@ -2757,6 +2757,7 @@ export interface components {
             reason: string;
             /** @description Id of the rubric version; `null` if it is unknown. */
             rubric_version?: string | null;
+            scale?: components["schemas"]["ScoreScale"] | null;
             /**
              * Format: double
              * @description Score of that verdict, from 0 to 1.
@@ -3545,6 +3546,7 @@ export interface components {
             points: components["schemas"]["MonitorTrendPoint"][];
             /** @description Id of the rubric version. */
             rubric_version: string;
+            scale?: components["schemas"]["ScoreScale"] | null;
         };
         MonitorTrendPoint: {
             /** @description Its first moment, in UTC. */

@@ -123,7 +123,7 @@ pub fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {
 #[derive(serde::Serialize)]
 pub struct RunsSideBySide {
     #[serde(skip)]
-    after: Run,
+    pub after: Run,
     #[serde(flatten)]
     pub compared: Comparison,
     #[serde(rename = "cases")]

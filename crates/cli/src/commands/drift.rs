@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, MeasuredValue, TrendChart, TrendChartPoint};
 use jurist_core::grade::{Grade, Time};
 use jurist_core::quantity::plural;
+use jurist_core::report::{format_mean_with_interval, format_score_interval};
 use jurist_core::stats::monitoring::{Alarm, DriftReport, RunningMean, detect_drift};
 use serde_json::json;
 
 use crate::database::DatabaseArgs;
-use crate::grades::candidate_scores::{off_scale_note, parse_scale_ends, unit_score};
-use crate::grades::{AnalysisOutputArgs, read_grade_files, select_criterion};
+use crate::grades::candidate_scores::{UNIT_SCALE, off_scale_note, parse_scale_ends, unit_score};
+use crate::grades::{AnalysisOutputArgs, read_with_scales, select_criterion};
 use crate::outcome::CommandOutcome;
 use crate::reporting::printable_line;
 
@@ -64,8 +65,9 @@ impl DriftPoint {
 const ALPHA: f64 = 0.05;
 
 pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
-    let grades = read_grade_files(&args.files, args.task.as_deref(), &args.place)?;
+    let (grades, scales) = read_with_scales(&args.files, args.task.as_deref(), &args.place)?;
     let criterion = select_criterion(&grades, args.criterion.as_deref())?;
+    let own_scale = args.scale.or_else(|| scales.get(criterion).copied()).filter(|ends| *ends != UNIT_SCALE);
     let mut n_off_scale = 0;
     let points = collect_drift_points(&grades, criterion, args.scale, &mut n_off_scale)?;
     anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or has a scale");
@@ -92,7 +94,7 @@ pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
-        show_drift(&mut out, criterion, &points, &found)?;
+        show_drift(&mut out, (criterion, own_scale), &points, &found)?;
         if let Some(said) = off_scale_note(n_off_scale, args.scale) {
             writeln!(out, "\x1b[33m{said}\x1b[0m")?;
         }
@@ -136,7 +138,7 @@ fn collect_drift_points(
 
 fn show_drift(
     out: &mut impl Write,
-    criterion: &str,
+    (criterion, own_scale): (&str, Option<(f64, f64)>),
     points: &[DriftPoint],
     found: &DriftReport,
 ) -> anyhow::Result<()> {
@@ -153,11 +155,10 @@ fn show_drift(
         let (Some(last), first, end) = (looks.last(), &points[from], &points[from + looks.len() - 1]) else {
             continue;
         };
-        let (low, high) = last.interval;
         writeln!(
             out,
-            "  {name:<14}{:>7.3}  ({low:.3} to {high:.3})  {}, {} to {}",
-            last.mean,
+            "  {name:<14}  {}  {}, {} to {}",
+            format_mean_with_interval(last.mean, last.interval, own_scale),
             plural(looks.len(), "candidate"),
             first.when(),
             end.when()
@@ -173,13 +174,11 @@ fn show_drift(
     match &found.alarm {
         Some(it) => writeln!(
             out,
-            "Change detected: from {} to {} the mean score is between {:.3} and {:.3}; in the reference period it was between {:.3} and {:.3}. The time of the change is not estimated.",
+            "Change detected: from {} to {} the mean score is within {}; in the reference period it was within {}. The time of the change is not estimated.",
             points[n_reference + it.since - 1].when(),
             points[n_reference + it.at - 1].when(),
-            it.now.0,
-            it.now.1,
-            it.before.0,
-            it.before.1
+            format_score_interval(it.now, own_scale),
+            format_score_interval(it.before, own_scale)
         )?,
         None => writeln!(out, "No change detected. This does not prove that there is none.")?,
     }

@@ -1,7 +1,7 @@
 mod explain;
 mod refused_programs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ use serde_json::Map;
 use self::explain::explain_eval_plan;
 use self::refused_programs::RefusedPrograms;
 use super::dataset::{SuiteForRun, WantedSuite};
+use crate::book::{PERMISSIONS, find_page_for_error};
 use crate::connection::remote::EvalServerArgs;
 use crate::judging::JudgingArgs;
 use crate::outcome::CommandOutcome;
@@ -154,9 +155,7 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
             EvalResult::Finished(finished) => total.push(*finished),
             EvalResult::Invalid => wrong = true,
             EvalResult::CannotRun(problems) => {
-                for problem in &problems {
-                    render::print_error(&printable_line(problem));
-                }
+                problems.print();
                 wrong = true;
             }
         }
@@ -206,8 +205,23 @@ pub enum EvalResult {
     Finished(Box<FinishedRun>),
     /// Its file is invalid; the problems have been printed.
     Invalid,
-    /// Its file is correct, but not all of it can be run here; each problem with where its case is written.
-    CannotRun(Vec<String>),
+    /// Its file is correct, but not all of it can be run here.
+    CannotRun(CaseProblems),
+}
+
+/// What keeps cases from being run or judged as they are written.
+pub struct CaseProblems {
+    /// Each problem with where its case is written.
+    pub texts: Vec<String>,
+    /// Pages of the book that help.
+    pages: BTreeSet<&'static str>,
+}
+
+impl CaseProblems {
+    pub fn print(&self) {
+        self.texts.iter().for_each(|problem| render::print_error(&printable_line(problem)));
+        self.pages.iter().for_each(|page| render::print_page(page));
+    }
 }
 
 impl EvalArgs {
@@ -318,7 +332,7 @@ pub(super) async fn plan_problems(
     let args = EvalArgs::from_flags(flags.into_iter().chain([file.as_os_str().to_owned()]))?;
     let part = RunScope::default();
     let (loaded, plan) = prepare(&args, suite, settings, (file, part), &CaseSelection::default()).await?;
-    Ok(loaded.find_all_problems(&args, &plan, &mut loaded.new_judges()))
+    Ok(loaded.find_all_problems(&args, &plan, &mut loaded.new_judges()).texts)
 }
 
 /// Programs, servers and addresses for which a run of a suite needs --allow-commands, each once.
@@ -475,7 +489,10 @@ impl PreparedEval<'_> {
             match self.resources.agents.check(&case) {
                 Ok(()) => {}
                 Err(RunSetupError::NotPermitted(refused)) => problems.refused.push(refused),
-                Err(error) => problems.others.push(self.describe_setup_error(args, &error)),
+                Err(error) => {
+                    problems.others.push(self.describe_setup_error(args, &error));
+                    problems.pages.extend(find_page_for_error(&error.into()));
+                }
             }
             problems.refused.extend(self.resources.agents.find_refused_setup(&case));
         }
@@ -485,7 +502,10 @@ impl PreparedEval<'_> {
         if let Err(error) = judging {
             match error.downcast::<NotPermitted>() {
                 Ok(refused) => problems.refused.push(refused),
-                Err(error) => problems.others.push(self.describe_judge_error(&error)),
+                Err(error) => {
+                    problems.others.push(self.describe_judge_error(&error));
+                    problems.pages.extend(find_page_for_error(&error));
+                }
             }
         }
         let checks = unit.cell.template().rubric.external_checks();
@@ -528,10 +548,11 @@ impl PreparedEval<'_> {
 
     /// What keeps units of a plan from being run or judged, each with where its case is written. All that needs
     /// --allow-commands is one problem.
-    fn find_all_problems(&self, args: &EvalArgs, plan: &Plan, prepared: &mut PreparedJudges) -> Vec<String> {
-        let (mut refused, mut others) = (RefusedPrograms::default(), Vec::new());
+    fn find_all_problems(&self, args: &EvalArgs, plan: &Plan, prepared: &mut PreparedJudges) -> CaseProblems {
+        let (mut refused, mut others, mut pages) = (RefusedPrograms::default(), Vec::new(), BTreeSet::new());
         for unit in &plan.units {
             let problems = self.find_problems(args, unit, prepared);
+            pages.extend(problems.pages);
             for problem in problems.others {
                 let problem = format!("{}: {problem}", self.place_of(unit));
                 if !others.contains(&problem) {
@@ -540,7 +561,9 @@ impl PreparedEval<'_> {
             }
             refused.add(self, unit, problems.refused);
         }
-        refused.message(self.file).into_iter().chain(others).collect()
+        let refused = refused.message(self.file);
+        pages.extend(refused.is_some().then_some(PERMISSIONS));
+        CaseProblems { texts: refused.into_iter().chain(others).collect(), pages }
     }
 
     /// Where the case of a unit is written: the file, the line and the name.
@@ -568,6 +591,8 @@ struct UnitProblems {
     /// What needs --allow-commands.
     refused: Vec<NotPermitted>,
     others: Vec<String>,
+    /// Pages of the book about the others.
+    pages: BTreeSet<&'static str>,
 }
 
 /// Addresses that a case names for what answers it and for embeddings of its checks. A target of the command line is a
@@ -613,7 +638,7 @@ pub async fn run_prepared_eval(
     // Everybody who will answer or judge is found before a run begins.
     let mut prepared = loaded.new_judges();
     let problems = loaded.find_all_problems(args, &plan, &mut prepared);
-    if !problems.is_empty() {
+    if !problems.texts.is_empty() {
         return Ok(EvalResult::CannotRun(problems));
     }
     let ResumedRun { run, results: before, paid, log } = match &args.resume {

@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::trace::parse_trace_format;
 use crate::connection::choose_token;
+use crate::connection::remote::NoAnswer;
 use crate::database::{DatabaseArgs, project_of};
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -177,7 +178,8 @@ impl IngestClient {
             if let Some(project) = &self.project {
                 request = request.header("jurist-project", project);
             }
-            let response = request.body(body.clone()).send().await.context("the server does not answer")?;
+            let response =
+                request.body(body.clone()).send().await.with_context(|| NoAnswer("the server".to_owned()))?;
             let status = response.status();
             if matches!(status.as_u16(), 429 | 503) {
                 let after = response
@@ -187,7 +189,7 @@ impl IngestClient {
                 tokio::time::sleep(Duration::from_secs(after.unwrap_or(1).clamp(1, 60))).await;
                 continue;
             }
-            let text = response.text().await.context("the server does not answer")?;
+            let text = response.text().await.with_context(|| NoAnswer("the server".to_owned()))?;
             anyhow::ensure!(status.is_success(), "the server says {status}: {}", text.trim());
             let answers = text.lines().map(serde_json::from_str).collect::<Result<Vec<LineAnswer>, _>>();
             // The server counts the lines of this request; users need the line of the file.

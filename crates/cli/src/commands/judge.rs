@@ -268,7 +268,8 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
         }
         Err(error) => {
             out.flush()?;
-            render::print_error(&format!("{} does not answer: {error}", line.name));
+            let what = format!("{} does not answer", line.name);
+            render::print_failure(&anyhow::Error::new(error).context(what));
             Ok(CommandOutcome::Incomplete)
         }
     }

@@ -51,6 +51,7 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::book::read_more;
 use crate::outcome::CommandOutcome;
 
 #[derive(Debug, Parser)]
@@ -193,7 +194,7 @@ fn build_command() -> clap::Command {
 
 /// Names the page of the book at the end of the help of a command and of each of its subcommands.
 fn add_book_page(command: clap::Command, page: &str) -> clap::Command {
-    let more = format!("Read more: jurist docs {page}");
+    let more = read_more(page);
     let text = match command.get_after_help() {
         Some(text) => format!("{text}\n\n{more}"),
         None => more,

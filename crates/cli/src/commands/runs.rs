@@ -7,6 +7,8 @@ use jurist_core::diagnostic::closest;
 use jurist_core::grade::{GraderKind, Outcome, Time};
 use jurist_core::run::{CaseResult, Run, RunId, RunProvenance};
 use jurist_store::runs::{RunFilter, RunHead};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use self::push::{RunPushArgs, push_stored_run};
 use crate::outcome::CommandOutcome;
@@ -120,29 +122,39 @@ impl RunListArgs {
     }
 }
 
-/// A run in a line of JSON.
-#[derive(serde::Serialize)]
-struct RunListLine<'a> {
+/// A run in a list, as a line of JSON and as the MCP server returns it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunListLine {
+    /// Id of the run
     id: RunId,
-    suite: Option<&'a str>,
+    /// Name of the suite
+    suite: Option<String>,
     #[serde(flatten)]
-    provenance: &'a RunProvenance,
+    provenance: RunProvenance,
+    /// When the run began
     started: Time,
+    /// When the run ended; null while it runs
     ended: Option<Time>,
+    /// Cases that passed
     n_pass: u64,
+    /// Cases that failed
     n_fail: u64,
+    /// Cases without a verdict, because a grader or the target failed
     n_error: u64,
+    /// Cases that were not graded
     n_deferred: u64,
+    /// Mean score from 0 to 1; null if nothing was scored
     score: Option<f64>,
+    /// US dollars
     cost_usd: f64,
 }
 
-impl<'a> RunListLine<'a> {
-    fn new(head: &'a RunHead) -> Self {
+impl From<RunHead> for RunListLine {
+    fn from(head: RunHead) -> Self {
         Self {
             id: head.id,
-            suite: head.suite.as_deref(),
-            provenance: &head.provenance,
+            suite: head.suite,
+            provenance: head.provenance,
             started: head.started,
             ended: head.ended,
             n_pass: head.n_pass,
@@ -166,7 +178,7 @@ async fn list_stored_runs(runs: &StoredRuns, args: &RunListArgs) -> anyhow::Resu
     }
     for run in heads {
         if matches!(args.format, RunListFormat::Ndjson) {
-            writeln!(out, "{}", serde_json::to_string(&RunListLine::new(&run))?)?;
+            writeln!(out, "{}", serde_json::to_string(&RunListLine::from(run))?)?;
             continue;
         }
         let suite = run.suite.as_deref().map(printable).unwrap_or_default();

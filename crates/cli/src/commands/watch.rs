@@ -134,7 +134,7 @@ impl WatchedSuite {
         loop {
             let begun = SystemTime::now();
             if let Err(error) = self.run_changed_cases(&changed).await {
-                render::print_error(&format!("{error:#}"));
+                render::print_failure(&error);
             }
             if *stop.borrow() {
                 return Ok(CommandOutcome::Interrupted);
@@ -203,9 +203,7 @@ impl WatchedSuite {
                 EvalResult::Finished(finished) => finished.run,
                 EvalResult::Invalid => None,
                 EvalResult::CannotRun(problems) => {
-                    for problem in &problems {
-                        render::print_error(&printable_line(problem));
-                    }
+                    problems.print();
                     return Ok(());
                 }
             },

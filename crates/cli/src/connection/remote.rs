@@ -349,7 +349,7 @@ impl Remote {
     }
 
     fn no_answer_error(&self, error: anyhow::Error) -> anyhow::Error {
-        error.context(format!("{} does not answer", self.url))
+        error.context(NoAnswer(self.url.clone()))
     }
 }
 
@@ -364,6 +364,16 @@ pub fn encode_url_part(text: &str) -> String {
         }
     }
     out
+}
+
+/// The context of an error: a Jurist server at this address gave no answer.
+#[derive(Debug)]
+pub struct NoAnswer(pub String);
+
+impl std::fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} does not answer", self.0)
+    }
 }
 
 enum RemoteError {

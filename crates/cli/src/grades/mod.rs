@@ -179,14 +179,16 @@ pub fn unmatched_labels_note(unmatched: &[&str]) -> Option<String> {
     ))
 }
 
-/// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
-/// Answers of several annotation tasks are never put together: `task` says which one is meant.
-pub fn read_grade_files(
+/// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database; and
+/// the scales that are declared of them. Answers of several annotation tasks are never put together: `task` says which
+/// one is meant.
+pub fn read_with_scales(
     paths: &[PathBuf],
     task: Option<&str>,
     place: &DatabaseArgs,
-) -> anyhow::Result<Vec<Grade>> {
-    Ok(read_with_scales(paths, task, place)?.0)
+) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
+    let read = read_grade_set(paths, task, &[], place)?;
+    Ok((read.grades, read.scales))
 }
 
 /// The same with each part of what a judge answered as a grade of its own, to be compared with people part by part.
@@ -197,16 +199,6 @@ pub fn read_with_parts(
 ) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
     let (grades, scales) = read_with_scales(paths, task, place)?;
     Ok((grades.into_iter().flat_map(with_parts).collect(), scales))
-}
-
-/// Grades, and the scales that are declared of them.
-pub fn read_with_scales(
-    paths: &[PathBuf],
-    task: Option<&str>,
-    place: &DatabaseArgs,
-) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let read = read_grade_set(paths, task, &[], place)?;
-    Ok((read.grades, read.scales))
 }
 
 /// Grades of several sources, and what else these say.

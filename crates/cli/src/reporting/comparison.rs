@@ -116,7 +116,7 @@ pub fn show_comparison(
         writeln!(out, "{}", printable_line(&text))?;
     }
     match &compared.score {
-        Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,
+        Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING, scale))?,
         None => writeln!(
             out,
             "No case has a verdict in both runs with the same rubric, so scores are not compared."

@@ -28,6 +28,7 @@ use jurist_store::{clock, random};
 use tokio::sync::mpsc;
 
 use self::gates::RunGateArgs;
+use crate::book::{DEFERRED_CASES, read_more};
 use crate::judging::{BatchOutcome, JudgingArgs};
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -391,7 +392,8 @@ impl RunExecutionArgs {
                 CommandOutcome::Passed if 0 < count_left_out(run) => " (--no-defer makes this an error)",
                 _ => "",
             };
-            last.push(format!("{}{hint}", not_graded.statement));
+            let more = read_more(DEFERRED_CASES);
+            last.push(format!("{}{hint} {more}", not_graded.statement));
         }
         let last: Vec<String> = last.iter().map(|text| printable_line(text)).collect();
         if !reporters.iter().any(Reporter::is_shown) {

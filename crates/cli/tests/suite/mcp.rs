@@ -145,6 +145,10 @@ async fn an_agent_checks_runs_reads_and_compares_over_standard_streams() {
         (&listed["runs"][0]["branch"], &listed["runs"][0]["commit"]),
         (&json!("main"), &json!(COMMIT))
     );
+    // The names of `jurist runs list --format ndjson`.
+    let newest = &listed["runs"][0];
+    assert!(newest["id"].is_string() && newest["cost_usd"].is_number(), "{newest}");
+    assert!(newest.get("run").is_none() && newest.get("cost").is_none(), "{newest}");
     let of_commit = json!({ "branch": "main", "commit": &COMMIT[..8] });
     assert_eq!(call(&client, "list_runs", of_commit).await["n_runs"], 2);
     assert_eq!(call(&client, "list_runs", json!({ "branch": "other" })).await["n_runs"], 0);

@@ -74,7 +74,8 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
         assert!(started.elapsed() < PATIENCE, "{shown}");
         tokio::time::sleep(Duration::from_millis(200)).await;
     };
-    assert!(shown.contains("score 1.000") && shown.contains("passes 100 %"), "{shown}");
+    assert!(shown.contains("score 5.00/5 [") && shown.contains("(1.000 ["), "{shown}");
+    assert!(shown.contains("passes 100 %"), "{shown}");
     assert!(shown.contains("failed             1 of 1 scored"), "{shown}");
     for place in [&here, &there] {
         let why = at(&["monitor", "why", "t0"], place, 0).await;
@@ -82,20 +83,19 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
             why.contains("scored") && why.contains("it failed, and failed traces are always judged"),
             "{why}"
         );
-        assert!(
-            at(&["monitor", "show", "desk", "--trend"], place, 0)
-                .await
-                .contains("interval for all days so far")
-        );
+        let trend = at(&["monitor", "show", "desk", "--trend"], place, 0).await;
+        assert!(trend.contains("interval for all days so far"), "{trend}");
+        assert!(trend.contains(" 5.00/5 [") && trend.contains("(1.000 ["), "{trend}");
         let json = at(&["monitor", "show", "desk", "--json"], place, 0).await;
         let found: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(found["judges"][0]["criteria"][0]["score"]["n"], 6);
-        assert!(why.contains("verdict pass, score 1.00"), "{why}");
+        assert!(why.contains("verdict pass, score 5.0/5 (1.00)"), "{why}");
         let several = at(&["monitor", "why", "t"], place, 2).await;
         assert!(several.contains("the ids of several traces begin with `t`: "), "{several}");
         let decisions = at(&["monitor", "decisions", "desk", "--state", "scored"], place, 0).await;
         assert_eq!(decisions.lines().count(), 6, "{decisions}");
-        assert!(decisions.lines().all(|line| line.contains("pass") && line.contains("1.00")), "{decisions}");
+        let is_scored = |line: &str| line.contains("pass") && line.contains(" 5.0/5 (1.00) ");
+        assert!(decisions.lines().all(is_scored), "{decisions}");
         let none = at(&["monitor", "decisions", "desk", "--state", "over_budget"], place, 0).await;
         assert!(none.contains("no decision matches"), "{none}");
         assert!(at(&["monitor", "show", "dsk"], place, 2).await.contains("did you mean `desk`?"));

@@ -1,6 +1,7 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
 use super::outcome_text::{GraderStatement, format_evidence_quote};
+use super::score_text::{format_beside_own_scale, parse_case_rubric, score_scale};
 use super::{case_notes, is_cause, leaf_reason, variant_in_words};
 use crate::grade::{Grade, UndecidedGate, VerdictStatus};
 use crate::run::{CaseResult, Run};
@@ -147,7 +148,9 @@ fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<Crit
 
 /// The reason why a case failed if no single criterion explains it, such as for a tree.
 fn describe_low_score(run: &Run, result: &CaseResult) -> String {
-    let number = |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"));
+    let scale = parse_case_rubric(run, result).and_then(|rubric| score_scale(result, &rubric));
+    let number =
+        |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |value| format_beside_own_scale(value, scale));
     let (score, mark) = (number(result.verdict.score), number(run.pass_mark(&result.rubric)));
     let why = result.verdict.path.last().and_then(|path| path.reason.as_deref());
     let why = why.map(|why| format!(" — {why}")).unwrap_or_default();

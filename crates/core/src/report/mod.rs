@@ -44,10 +44,12 @@ pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
 pub use score_text::{
-    Rubrics, declared_choices, declared_scales, declared_score_scale, format_beside_own_scale,
-    format_case_score, format_mean_score, format_native_score, format_on_scale, format_score_change,
-    parse_run_rubrics, shared_score_scale,
+    Rubrics, criterion_score_scale, declared_choices, declared_scales, declared_score_scale,
+    format_beside_own_scale, format_case_score, format_mean, format_mean_score, format_mean_with_interval,
+    format_native_score, format_on_scale, format_score_change, format_score_interval, parse_run_rubrics,
+    rubric_score_scale, shared_score_scale,
 };
+use score_text::{format_missed_mark, parse_case_rubric, score_scale};
 pub use undecided::ungraded_reason;
 use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
@@ -56,7 +58,6 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::grade::{Deferral, FailedGate, Gate, Grade, GradeFlag, Outcome, Value, VerdictStatus};
-use crate::quantity::format_unlike;
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::comparison::Comparison;
 
@@ -336,8 +337,12 @@ fn order_by_loss<'a>(run: &Run, result: &'a CaseResult) -> Vec<&'a Grade> {
 fn explain_low_score(run: &Run, result: &CaseResult) -> Option<String> {
     let is_failed = result.verdict.status == VerdictStatus::Fail && result.verdict.failed_gates.is_empty();
     let (score, mark) = (result.verdict.score?, run.pass_mark(&result.rubric)?);
-    let [score, mark] = (is_failed && score < mark).then(|| format_unlike([score, mark]))?;
-    Some(format!("score {score} is under the pass mark {mark}"))
+    let is_under = is_failed && score < mark;
+    is_under.then(|| {
+        let scale = parse_case_rubric(run, result).and_then(|rubric| score_scale(result, &rubric));
+        let [score, mark] = format_missed_mark(score, mark, scale);
+        format!("score {score} is under the pass mark {mark}")
+    })
 }
 
 /// Criteria that are named in one line.

@@ -2,20 +2,24 @@
 
 use std::borrow::Cow;
 
+use super::score_text::{format_native_score, parse_case_rubric};
 use super::{describe_deferral, join_grader_names, variant_in_words, with_evidence};
 use crate::grade::{Evidence, Grade, Grader, GraderKind, Outcome, Spend, TRACEBACK_TITLE, Usd};
 use crate::run::{CaseResult, Run};
 
-/// The figures of a case in a fixed order; what it does not have is `None`.
-pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 5] {
+/// The figures of a case in a fixed order; what it does not have is `None`. A score on the rubric's own scale comes
+/// before the one on 0..=1, and only where the rubric has such a scale.
+pub(super) fn case_figures(run: &Run, result: &CaseResult) -> Vec<(&'static str, Option<String>)> {
     let number = |it: Option<f64>| it.map(|value| value.to_string());
-    [
-        ("status", Some(result.verdict.status.as_str().to_owned())),
+    let own = format_native_score(result, parse_case_rubric(run, result).as_ref());
+    let status = ("status", Some(result.verdict.status.as_str().to_owned()));
+    let figures = [
         ("score", number(result.verdict.score)),
         ("pass_mark", number(run.shown_pass_mark(&result.rubric))),
         ("judges", Some(join_grader_names(result)).filter(|text| !text.is_empty())),
         ("cost", format_known_cost(result.spend)),
-    ]
+    ];
+    [status].into_iter().chain(own.map(|own| ("own_score", Some(own)))).chain(figures).collect()
 }
 
 /// The cost of a case: `–` if it is not known, `no calls` if no model was called.

@@ -79,9 +79,10 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>, failed
     for caveat in &compared.caveats {
         let _ = writeln!(out, "{}\n", escape_markdown_text(caveat));
     }
+    let scale = shared_score_scale(run);
     let sentence = compared.score.as_ref().map_or_else(
         || "No case has a verdict in both runs with the same rubric, so scores are not compared.".to_owned(),
-        |score| score.sentence("score", WORTH_SEEING),
+        |score| score.sentence("score", WORTH_SEEING, scale),
     );
     let _ = writeln!(out, "{}\n", escape_markdown_text(&sentence));
     for line in regression_lines(regressions) {
@@ -95,7 +96,6 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>, failed
         .collect();
     let flaky: Vec<&CaseChange> =
         flaky.into_iter().filter(|change| change.before.status != change.after.status).collect();
-    let scale = shared_score_scale(run);
     write_section(out, "Got worse", &worse, scale);
     write_new_failures(out, run, &regressions.new_failures);
     write_section(out, "Verdict lost or gained", &undecided, scale);

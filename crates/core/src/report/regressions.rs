@@ -65,7 +65,7 @@ pub(super) fn comparison_section(compared: &Comparison, scale: Option<(f64, f64)
         let _ = writeln!(out, "{}\n", escape_markdown_text(caveat));
     }
     if let Some(score) = &compared.score {
-        let _ = writeln!(out, "{}\n", escape_markdown_text(&score.sentence("score", WORTH_SEEING)));
+        let _ = writeln!(out, "{}\n", escape_markdown_text(&score.sentence("score", WORTH_SEEING, scale)));
     }
     let lines = regression_lines(&compared.regressions);
     for line in &lines {

@@ -12,6 +12,7 @@ use super::finding::{self, CriterionFinding, CriterionSeverity, Location};
 use super::outcome_text::{
     GraderStatement, collect_grader_statements, format_evidence_quote, run_duration_seconds,
 };
+use super::score_text::{format_native_score, parse_case_rubric};
 use crate::grade::{Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::source::path_text;
@@ -116,6 +117,7 @@ fn build_sarif_result(run: &Run, finding: &CriterionFinding<'_>, rules: &mut Sar
         "partialFingerprints": { "jurist/v1": finding.fingerprint(run) },
         "properties": {
             "status": case.verdict.status.as_str(),
+            "ownScore": format_native_score(case, parse_case_rubric(run, case).as_ref()),
             "score": case.verdict.score, "passMark": run.pass_mark(&case.rubric),
             "costUsd": case.spend.cost, "rubric": case.rubric,
             "grades": finding.grades.iter().map(|grade| build_sarif_grade(run, case, grade)).collect::<Vec<_>>(),

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use crate::dialect::read_canonical_rubric;
 use crate::grade::{Grade, Outcome, RubricHash, Value, VerdictStatus};
+use crate::quantity::format_unlike;
 use crate::rubric::{Aggregation, Criterion, CriterionKind, Display, Polarity, Rubric, Scale};
 use crate::run::{CaseResult, Run};
 
@@ -36,10 +37,7 @@ pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Opti
 /// The score of a case, on the rubric's own scale first where it has one: `3.5/5 (0.62)`.
 pub fn format_case_score(result: &CaseResult, rubrics: &Rubrics) -> Option<String> {
     let score = result.verdict.score?;
-    Some(match format_native_score(result, rubrics.get(&result.rubric)) {
-        Some(own) => format!("{own} ({score:.2})"),
-        None => format!("{score:.2}"),
-    })
+    Some(put_own_scale_first(format!("{score:.2}"), format_native_score(result, rubrics.get(&result.rubric))))
 }
 
 /// The mean of the scores of a run, on their own scale first if all share one: `3.5/5 (0.62)`.
@@ -49,15 +47,61 @@ pub fn format_mean_score(run: &Run) -> Option<String> {
 }
 
 /// A score from 0 to 1 on another scale, such as `3.4/5`.
-pub fn format_on_scale(unit: f64, (low, high): (f64, f64)) -> String {
-    format!("{:.1}/{high}", low + unit * (high - low))
+pub fn format_on_scale(unit: f64, scale: (f64, f64)) -> String {
+    format!("{:.1}/{}", move_to_scale(unit, scale), scale.1)
+}
+
+fn move_to_scale(unit: f64, (low, high): (f64, f64)) -> f64 {
+    low + unit * (high - low)
 }
 
 /// A score from 0 to 1, on its own scale first if it has one: `3.5/5 (0.62)`.
 pub fn format_beside_own_scale(unit: f64, scale: Option<(f64, f64)>) -> String {
-    match scale {
-        Some(scale) => format!("{} ({unit:.2})", format_on_scale(unit, scale)),
-        None => format!("{unit:.2}"),
+    put_own_scale_first(format!("{unit:.2}"), scale.map(|scale| format_on_scale(unit, scale)))
+}
+
+/// A mean with the digits that an interval needs, on its own scale first if it has one: `3.45/5 (0.612)`.
+pub fn format_mean(mean: f64, scale: Option<(f64, f64)>) -> String {
+    put_own_scale_first(format!("{mean:.3}"), scale.map(|scale| format_mean_on_scale(mean, scale)))
+}
+
+fn format_mean_on_scale(mean: f64, scale: (f64, f64)) -> String {
+    format!("{:.2}/{}", move_to_scale(mean, scale), scale.1)
+}
+
+/// A mean with its interval, on its own scale first if it has one: `3.45/5 [3.20, 3.69] (0.612 [0.551, 0.673])`.
+pub fn format_mean_with_interval(mean: f64, interval: (f64, f64), scale: Option<(f64, f64)>) -> String {
+    let own =
+        |scale| format!("{} {}", format_mean_on_scale(mean, scale), format_ends_on_scale(interval, scale));
+    put_own_scale_first(format!("{mean:.3} {}", format_ends(interval)), scale.map(own))
+}
+
+/// The interval of a mean, on its own scale first if it has one: `[3.20, 3.69] ([0.551, 0.673])`.
+pub fn format_score_interval(interval: (f64, f64), scale: Option<(f64, f64)>) -> String {
+    put_own_scale_first(format_ends(interval), scale.map(|scale| format_ends_on_scale(interval, scale)))
+}
+
+fn format_ends((low, high): (f64, f64)) -> String {
+    format!("[{low:.3}, {high:.3}]")
+}
+
+fn format_ends_on_scale((low, high): (f64, f64), scale: (f64, f64)) -> String {
+    format!("[{:.2}, {:.2}]", move_to_scale(low, scale), move_to_scale(high, scale))
+}
+
+/// The score of a case and a mark that it misses, with as many digits as tell them apart, on their own scale first if
+/// they have one: `3.8/5 (0.695)` and `3.8/5 (0.700)`.
+pub(super) fn format_missed_mark(score: f64, mark: f64, scale: Option<(f64, f64)>) -> [String; 2] {
+    let [score_text, mark_text] = format_unlike([score, mark]);
+    let own = |unit: f64| scale.map(|scale| format_on_scale(unit, scale));
+    [put_own_scale_first(score_text, own(score)), put_own_scale_first(mark_text, own(mark))]
+}
+
+/// A text about scores from 0 to 1, after the same on their own scale.
+fn put_own_scale_first(unit: String, own: Option<String>) -> String {
+    match own {
+        Some(own) => format!("{own} ({unit})"),
+        None => unit,
     }
 }
 
@@ -86,7 +130,10 @@ struct MeanScore {
 /// Reads the results once: each is unpacked for it.
 fn compute_mean_score(run: &Run) -> Option<MeanScore> {
     let rubrics = parse_run_rubrics(run);
-    let scored = |result: CaseResult| Some((result.verdict.score?, score_scale(&result, &rubrics)));
+    let scored = |result: CaseResult| {
+        let scale = rubrics.get(&result.rubric).and_then(|rubric| score_scale(&result, rubric));
+        Some((result.verdict.score?, scale))
+    };
     let scores: Vec<(f64, Option<(f64, f64)>)> = run.results.iter().filter_map(scored).collect();
     let (_, first) = *scores.first()?;
     let is_shared = scores.iter().all(|(_, scale)| *scale == first);
@@ -94,8 +141,13 @@ fn compute_mean_score(run: &Run) -> Option<MeanScore> {
     Some(MeanScore { mean, scale: first.filter(|_| is_shared) })
 }
 
-fn score_scale(result: &CaseResult, rubrics: &Rubrics) -> Option<(f64, f64)> {
-    let rubric = rubrics.get(&result.rubric)?;
+/// The rubric of a case, read back from its canonical form.
+pub(super) fn parse_case_rubric(run: &Run, result: &CaseResult) -> Option<Rubric> {
+    read_canonical_rubric(run.rubrics.get(&result.rubric)?)
+}
+
+/// The ends of the scale on which the score of a case is a number.
+pub(super) fn score_scale(result: &CaseResult, rubric: &Rubric) -> Option<(f64, f64)> {
     match rubric.display {
         Display::Likert { min, max } => Some((min as f64, max as f64)),
         Display::Boolean | Display::Letter => None,
@@ -116,21 +168,32 @@ pub fn declared_score_scale(rubrics: &BTreeMap<RubricHash, Json>) -> Option<(f64
 }
 
 /// The ends of the scale on which a rubric shows its score, or that all its criteria share.
-fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
+pub fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
     match rubric.display {
         Display::Likert { min, max } => Some((min as f64, max as f64)),
         Display::Boolean | Display::Letter => None,
         // Penalties and the worst answer are no mean on the scale.
         Display::Unit if rubric.aggregation == Aggregation::Min || rubric.length_penalty.is_some() => None,
         Display::Unit => {
-            let mut scales = rubric.criteria.iter().map(|criterion| {
-                let is_mean = criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight;
-                criterion_scale_bounds(criterion).filter(|_| is_mean)
-            });
+            let mut scales = rubric
+                .criteria
+                .iter()
+                .map(|criterion| criterion_scale_bounds(criterion).filter(|_| is_plain(criterion)));
             let first = scales.next()??;
             scales.all(|scale| scale == Some(first)).then_some(first)
         }
     }
+}
+
+/// The ends of the scale of a criterion of whole numbers, if a high answer to it is good: otherwise the score of the
+/// criterion is not its answer.
+pub fn criterion_score_scale(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
+    let question = rubric.questions().find(|question| question.id() == name)?;
+    criterion_scale_bounds(question.criterion).filter(|_| is_plain(question.criterion))
+}
+
+fn is_plain(criterion: &Criterion) -> bool {
+    criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight
 }
 
 /// Whether a judge's numbers were mapped onto what people mean by them; then they are not what counts.

@@ -768,6 +768,31 @@ fn what_cost_the_most_points_comes_first_and_a_low_score_is_named() {
 }
 
 #[test]
+fn formats_of_ci_servers_have_the_score_on_the_scale_of_the_rubric_before_the_one_from_0_to_1() {
+    let rubric = json!({
+        "criteria": [{ "name": "tone", "description": "How friendly is it?" }],
+        "scale": { "likert": { "min": 1, "max": 5 } },
+    });
+    let mut run = run();
+    let mut failed = run.results.get(1);
+    run.rubrics.insert(failed.rubric.clone(), rubric);
+    failed.verdict.score = Some(0.5);
+    run.results = RunResults::from_iter([failed]);
+    let junit = render_report(ReportFormat::Junit, &run);
+    assert!(junit.contains("message=\"score 3.0/5 (0.50) is under the pass mark "), "{junit}");
+    assert!(junit.contains("[[PROPERTY|own_score=3.0/5]]\n[[PROPERTY|score=0.5]]"), "{junit}");
+    let tap = render_report(ReportFormat::Tap, &run);
+    assert!(tap.contains("  own_score: \"3.0/5\"\n  score: 0.5\n"), "{tap}");
+    let sarif = json(ReportFormat::Sarif, &run);
+    let properties = &sarif["runs"][0]["results"][0]["properties"];
+    assert_eq!((&properties["ownScore"], &properties["score"]), (&json!("3.0/5"), &json!(0.5)), "{sarif}");
+    // A rubric without a scale of its own has the score from 0 to 1 only.
+    let plain = self::run();
+    assert!(!render_report(ReportFormat::Junit, &plain).contains("own_score"));
+    assert!(!render_report(ReportFormat::Tap, &plain).contains("own_score"));
+}
+
+#[test]
 fn rows_of_an_export_are_read_back() {
     let outcomes = [
         json!({ "kind": "scored", "value": 4.0, "unit": 0.75 }),

@@ -368,8 +368,12 @@ impl RunComparison {
         let forest = report::build_comparison_forest(&compared).as_ref().map(ChartView::from);
         let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
             compared;
+        let scales = report::declared_scales(after);
+        let describe = |id: &String, difference: &Difference| {
+            RunDifference::new(id, difference, scales.get(id).copied())
+        };
         let criteria =
-            compared.criteria.iter().map(|(id, difference)| (id.clone(), RunDifference::new(id, difference)));
+            compared.criteria.iter().map(|(id, difference)| (id.clone(), describe(id, difference)));
         Self {
             before: before.id.to_string(),
             caveats,
@@ -377,8 +381,10 @@ impl RunComparison {
             only_before,
             only_after,
             undecided,
-            score: score.map(|difference| RunDifference::new("score", &difference)),
-            pass_rate: pass_rate.map(|difference| RunDifference::new("pass rate", &difference)),
+            score: score.map(|difference| {
+                RunDifference::new("score", &difference, report::shared_score_scale(after))
+            }),
+            pass_rate: pass_rate.map(|difference| RunDifference::new("pass rate", &difference, None)),
             criteria: criteria.collect(),
             changed,
             names,
@@ -388,7 +394,8 @@ impl RunComparison {
 }
 
 impl RunDifference {
-    pub(super) fn new(of: &str, it: &Difference) -> Self {
+    /// `scale` has the ends of the author's scale, if that is not 0 to 1.
+    pub(super) fn new(of: &str, it: &Difference, scale: Option<(f64, f64)>) -> Self {
         Self {
             before: it.before,
             after: it.after,
@@ -398,7 +405,7 @@ impl RunDifference {
             n: it.n,
             spread: it.spread,
             is_shown: it.is_shown(),
-            sentence: it.sentence(of, WORTH_SEEING),
+            sentence: it.sentence(of, WORTH_SEEING, scale),
         }
     }
 }

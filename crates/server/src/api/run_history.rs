@@ -165,25 +165,27 @@ async fn load_run_figures(
 impl HistoryPoint {
     fn new(head: RunHead, figures: HistoryFigures, before: Option<&RunHead>) -> Self {
         let change = figures.change.zip(before);
+        let scale = head.scale.filter(|scale| before.is_none_or(|before| before.scale == Some(*scale)));
         Self {
             line: head.into(),
             n_cases: figures.score.map_or(0, |estimate| estimate.n),
             score_interval: figures.score.and_then(|estimate| estimate.interval),
             pass_rate: figures.pass_rate.map(|proportion| proportion.rate),
             pass_rate_interval: figures.pass_rate.map(|proportion| proportion.interval),
-            change: change.map(|(change, before)| HistoryChangeView::new(&change, before)),
+            change: change.map(|(change, before)| HistoryChangeView::new(&change, before, scale)),
         }
     }
 }
 
 impl HistoryChangeView {
-    fn new(change: &HistoryChange, before: &RunHead) -> Self {
+    /// `scale` has the ends of the scale that the scores of both runs share.
+    fn new(change: &HistoryChange, before: &RunHead, scale: Option<(f64, f64)>) -> Self {
         Self {
             baseline: before.id.to_string(),
             n_cases: change.n_cases,
             direction: change.direction,
-            score: change.score.map(|difference| RunDifference::new("score", &difference)),
-            pass_rate: change.pass_rate.map(|difference| RunDifference::new("pass rate", &difference)),
+            score: change.score.map(|difference| RunDifference::new("score", &difference, scale)),
+            pass_rate: change.pass_rate.map(|difference| RunDifference::new("pass rate", &difference, None)),
         }
     }
 }

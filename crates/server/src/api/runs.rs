@@ -29,6 +29,7 @@ use crate::auth::{AccessScope, Principal};
 use crate::datasets::provide_run_datasets;
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
+use crate::monitor::ScoreScale;
 use crate::work::{NewRun, RUN, RunProvenanceView, build_run_jobs, run_job_prefix};
 
 pub fn build_run_routes() -> OpenApiRouter<App> {
@@ -83,15 +84,6 @@ pub(super) struct RunLine {
     scale: Option<ScoreScale>,
     /// Dollars, of results whose cost is known.
     cost: f64,
-}
-
-/// Ends of the scale on which authors want to see scores
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
-pub(super) struct ScoreScale {
-    /// What a score of 0 is on the scale.
-    min: f64,
-    /// What a score of 1 is on the scale.
-    max: f64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -449,11 +441,5 @@ impl From<RunHead> for RunLine {
             scale: it.scale.map(ScoreScale::from),
             cost: it.cost.nanos() as f64 / 1e9,
         }
-    }
-}
-
-impl From<(f64, f64)> for ScoreScale {
-    fn from((min, max): (f64, f64)) -> Self {
-        Self { min, max }
     }
 }

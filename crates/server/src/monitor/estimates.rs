@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
-use jurist_core::rubric::{CriterionKind, Display, Polarity, Rubric, Scale};
+use jurist_core::report::{criterion_score_scale, rubric_score_scale};
+use jurist_core::rubric::Rubric;
 use jurist_core::stats::basics::Undefined;
 use jurist_core::stats::monitoring::{
     LabelledTrace, Traffic, TrafficSums, WeightedScoreSums, correct_traffic_mean, estimate_traffic_mean,
@@ -25,7 +26,6 @@ use super::LoadedMonitorVersion;
 use super::labelled::HumanLabels;
 use super::sequences::{DailySequences, SequenceKey, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
-use crate::job::find_criterion;
 
 /// The traffic that is estimated: agent and time range.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,18 +127,33 @@ impl NativeScore {
     }
 }
 
-/// The ends of the criterion's own scale; `None` if it is 0 to 1 or not numeric.
-fn native_bounds(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
-    if name.is_empty() {
-        return match rubric.display {
-            Display::Likert { min, max } => Some((min as f64, max as f64)),
-            _ => None,
-        };
+/// Ends of the scale on which authors want to see scores
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ScoreScale {
+    /// What a score of 0 is on the scale.
+    pub min: f64,
+    /// What a score of 1 is on the scale.
+    pub max: f64,
+}
+
+impl ScoreScale {
+    pub fn ends(self) -> (f64, f64) {
+        (self.min, self.max)
     }
-    let criterion = find_criterion(rubric, name).filter(|criterion| criterion.polarity == Polarity::Plain)?;
-    match &criterion.ask {
-        CriterionKind::Question(Scale::Likert { min, max, .. }) => Some((*min as f64, *max as f64)),
-        _ => None,
+}
+
+impl From<(f64, f64)> for ScoreScale {
+    fn from((min, max): (f64, f64)) -> Self {
+        Self { min, max }
+    }
+}
+
+/// The ends of the author's scale of a criterion, or of the overall score, which has no name; `None` if it is 0 to 1 or
+/// not numeric.
+pub(super) fn own_score_scale(rubric: &Rubric, criterion: &str) -> Option<(f64, f64)> {
+    match criterion {
+        "" => rubric_score_scale(rubric),
+        name => criterion_score_scale(rubric, name),
     }
 }
 
@@ -151,6 +166,9 @@ pub struct MonitorTrend {
     pub judge: String,
     /// Name of the criterion; `null` for the overall score.
     pub criterion: Option<String>,
+    /// The author's scale for the means, which are from 0 to 1; absent if that is the only scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScoreScale>,
     /// One point for each day, oldest first.
     pub points: Vec<MonitorTrendPoint>,
 }
@@ -239,7 +257,7 @@ pub async fn estimate_monitor_traffic(
                     .and_then(|traffic| correct_traffic_mean(traffic, labels).ok())
                     .map(CorrectedView::from)
             };
-            let bounds = rubric.and_then(|rubric| native_bounds(rubric, &criterion));
+            let bounds = rubric.and_then(|rubric| own_score_scale(rubric, &criterion));
             let native =
                 bounds.zip(score.as_ref().ok()).map(|(bounds, score)| NativeScore::new(bounds, score));
             CriterionEstimate {
@@ -368,7 +386,7 @@ impl MonitorTallies {
         (version, judge, criterion): (&RubricVersionId, &str, &str),
         sequence: Option<&DailySequences>,
     ) -> MonitorTrend {
-        let versions = self.versions(version, judge);
+        let (versions, rubric) = (self.versions(version, judge), self.rubrics.get(version));
         let decisions: Vec<&DecisionTally> =
             self.decisions.iter().filter(|decision| versions.contains(&decision.version)).collect();
         let tallies: Vec<&ScoreTally> =
@@ -397,6 +415,7 @@ impl MonitorTallies {
             rubric_version: version.to_string(),
             judge: judge.to_owned(),
             criterion: Some(criterion.to_owned()).filter(|text| !text.is_empty()),
+            scale: rubric.and_then(|rubric| own_score_scale(rubric, criterion)).map(ScoreScale::from),
             points,
         }
     }

@@ -6,7 +6,7 @@ use jurist_core::alert::{self, AlertScope, Signal, SignalState};
 use jurist_core::stats::monitoring::{DailyScores, WeightedScoreSums, find_fall};
 use jurist_core::suite;
 
-use super::estimates::{DAY, JudgeSeries, MonitorTallies};
+use super::estimates::{DAY, JudgeSeries, MonitorTallies, own_score_scale};
 
 /// A series of scores, and the series whose alert replaces its own if both have fallen.
 struct WatchedSeries {
@@ -25,7 +25,8 @@ pub(super) fn find_falls(
     let watched = list_series(name, monitor);
     let signal = |one: &WatchedSeries| {
         let days = series.map(|series| daily_scores(gathered, series, &one.scope)).unwrap_or_default();
-        alert::score_drop_signal(&one.scope, find_fall(&days).as_ref(), watched.len())
+        let scale = own_score_scale(&monitor.rubric, one.scope.criterion.as_deref().unwrap_or_default());
+        alert::score_drop_signal(&one.scope, find_fall(&days).as_ref(), watched.len(), scale)
     };
     let mut signals: Vec<Signal> = watched.iter().map(signal).collect();
     let holds: Vec<bool> =

@@ -35,8 +35,8 @@ pub use contest::{
 };
 pub(crate) use estimates::PANEL;
 pub use estimates::{
-    CriterionEstimate, Estimates, JudgeEstimates, MonitorTrend, MonitorTrendPoint, StateCount, TrafficWindow,
-    compute_monitor_trends, estimate_monitor_traffic,
+    CriterionEstimate, Estimates, JudgeEstimates, MonitorTrend, MonitorTrendPoint, ScoreScale, StateCount,
+    TrafficWindow, compute_monitor_trends, estimate_monitor_traffic,
 };
 pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, compute_monitor_figures};
 pub use monitor_version::LoadedMonitorVersion;

@@ -11,7 +11,7 @@ use jurist_core::suite::{AlertMetric, AlertRule};
 use jurist_store::alert_figures::TraceUsage;
 use jurist_store::{ProjectId, Store, StoreError};
 
-use super::estimates::{DAY, JudgeSeries, MonitorTallies, StratumSums, TallySelection};
+use super::estimates::{DAY, JudgeSeries, MonitorTallies, StratumSums, TallySelection, own_score_scale};
 use super::{LoadedMonitorVersion, monthly_monitor_budget};
 
 /// Newest traces of an agent from which latency and cost are computed.
@@ -51,7 +51,9 @@ pub(super) async fn check_rules(
             agent: rule.agent.clone(),
             criterion: rule.criterion.clone(),
         };
-        signals.push(alert::threshold_signal(&scope, rule, figure.as_ref()));
+        let rubric = &context.watched.monitor.rubric;
+        let scale = own_score_scale(rubric, rule.criterion.as_deref().unwrap_or_default());
+        signals.push(alert::threshold_signal(&scope, rule, figure.as_ref(), scale));
     }
     Ok(signals)
 }

@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jurist_core::dialect::read_canonical_rubric;
 use jurist_core::grade::VerdictStatus;
+use jurist_core::report::rubric_score_scale;
 use jurist_store::decisions::{DecisionEvent, MonitorDecision};
 use jurist_store::grades::VerdictHead;
 use jurist_store::monitors::MonitorVersion;
-use jurist_store::{ProjectId, Store, StoreError, TraceId};
+use jurist_store::{ProjectId, RubricVersionId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use super::ScoreScale;
 
 /// Decision of a monitor about a trace
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -47,6 +51,9 @@ pub struct DecisionView {
     pub verdict: Option<VerdictStatus>,
     /// Score of that verdict, from 0 to 1.
     pub score: Option<f64>,
+    /// The author's scale for the score; absent if there is no score, or no other scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScoreScale>,
     /// Disagreement of its judges, from 0 to 1.
     pub spread: Option<f64>,
     /// Whether its judges disagree by more than the margin of the monitor.
@@ -92,16 +99,32 @@ pub async fn explain_trace_decisions(
     Ok(all)
 }
 
+/// The newest verdict of a monitor about a trace, with the author's scale of its rubric.
+#[derive(Debug)]
+pub struct NewestVerdict {
+    verdict: VerdictHead,
+    scale: Option<ScoreScale>,
+}
+
 /// The newest verdict of each monitor about each of some traces, by trace and name of the monitor.
 pub async fn load_newest_verdicts(
     store: &Store,
     project: ProjectId,
     traces: &[String],
-) -> Result<BTreeMap<(String, String), VerdictHead>, StoreError> {
+) -> Result<BTreeMap<(String, String), NewestVerdict>, StoreError> {
     let verdicts = store.newest_verdicts(project, traces).await?;
+    let mut scales: BTreeMap<RubricVersionId, Option<ScoreScale>> = BTreeMap::new();
+    for verdict in &verdicts {
+        let version = &verdict.rubric_version;
+        if !scales.contains_key(version) {
+            let canonical = store.rubric_version(project, version).await?.canonical;
+            let scale = read_canonical_rubric(&canonical).and_then(|rubric| rubric_score_scale(&rubric));
+            scales.insert(version.clone(), scale.map(ScoreScale::from));
+        }
+    }
     let by_monitor = |verdict: VerdictHead| {
-        let monitor = verdict.monitor.clone()?;
-        Some(((verdict.candidate.clone(), monitor), verdict))
+        let (monitor, scale) = (verdict.monitor.clone()?, scales.get(&verdict.rubric_version).copied());
+        Some(((verdict.candidate.clone(), monitor), NewestVerdict { verdict, scale: scale.flatten() }))
     };
     Ok(verdicts.into_iter().filter_map(by_monitor).collect())
 }
@@ -125,6 +148,7 @@ impl DecisionView {
             reason: it.reason.clone(),
             verdict: None,
             score: None,
+            scale: None,
             spread: it.spread,
             is_disputed: it.is_disputed,
             decided: it.decided.to_string(),
@@ -135,15 +159,16 @@ impl DecisionView {
 }
 
 impl DecisionView {
-    pub fn set_verdict(&mut self, verdict: Option<VerdictHead>) {
-        self.verdict = verdict.as_ref().map(|head| head.status);
-        self.score = verdict.and_then(|head| head.score);
+    pub fn set_verdict(&mut self, newest: Option<NewestVerdict>) {
+        self.verdict = newest.as_ref().map(|newest| newest.verdict.status);
+        self.score = newest.as_ref().and_then(|newest| newest.verdict.score);
+        self.scale = newest.and_then(|newest| newest.scale).filter(|_| self.score.is_some());
     }
 
     /// Hides the judges' results if the viewer has still to annotate the trace.
     pub fn hide_if_withheld(self, withheld: &BTreeSet<String>) -> Self {
         if withheld.contains(&self.trace) {
-            Self { verdict: None, score: None, spread: None, is_disputed: false, ..self }
+            Self { verdict: None, score: None, scale: None, spread: None, is_disputed: false, ..self }
         } else {
             self
         }

@@ -207,7 +207,10 @@ fn an_agent_that_falls_is_named_and_the_others_are_not() {
             (&json!("score_drop"), &json!("tone"), &json!("chat"), &Json::Null)
         );
         let message = alert["message"].as_str().unwrap();
-        assert!(message.contains("the score of agent chat in tone fell from 0.72 to 0.50"), "{message}");
+        assert!(
+            message.contains("the score of agent chat in tone fell from 3.9/5 (0.72) to 3.0/5 (0.50)"),
+            "{message}"
+        );
         // A new rubric version: scores are not compared across versions.
         place.applied("tone", &three_agents("sample_rate: 1.0").replace("kind", "very kind")).await;
         place.watch(0).await;
@@ -357,8 +360,8 @@ alerts:
         let expected = [
             "the cost of tone is $0.7500 over 7 days (60 traces), above the limit of $0.5000",
             "the latency p95 of tone is 45.0 s over 7 days (60 traces), above the limit of 30.0 s",
-            "the score of agent chat in tone is 0.25 over 2 days (30 traces, 99.9 % interval 0.25 to 0.25), below \
-             the limit of 0.70",
+            "the score of agent chat in tone is 2.0/5 (0.25) over 2 days (30 traces, 99.9 % interval 2.0/5 (0.25) to \
+             2.0/5 (0.25)), below the limit of 3.8/5 (0.70)",
             "tone has spent ",
         ];
         assert_eq!(told.len(), expected.len(), "{told:#?}");

@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::commands::check::FileCheckReport;
 use crate::commands::compare::RunsSideBySide;
+use crate::commands::runs::RunListLine;
 
 /// A rubric file, or without arguments the built-in rubrics.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -98,39 +99,7 @@ pub struct ListedRuns {
     /// Runs that match, of which `runs` has the newest
     pub n_runs: usize,
     /// Newest first
-    pub runs: Vec<ListedRun>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ListedRun {
-    /// Id of the run
-    pub run: RunId,
-    /// Name of the suite
-    pub suite: Option<String>,
-    /// Branch of the repository; null if unknown
-    pub branch: Option<String>,
-    /// Hash of the commit; null if unknown
-    pub commit: Option<String>,
-    /// Author of the commit, or who started the CI job; null if unknown
-    pub author: Option<String>,
-    /// Names that were given to the run, and datasets that it read
-    pub tags: Vec<String>,
-    /// When the run began
-    pub started: Time,
-    /// When the run ended; null while it runs
-    pub ended: Option<Time>,
-    /// Cases that passed
-    pub n_pass: u64,
-    /// Cases that failed
-    pub n_fail: u64,
-    /// Cases without a verdict, because a grader or the target failed
-    pub n_error: u64,
-    /// Cases that were not graded
-    pub n_deferred: u64,
-    /// Mean score from 0 to 1; null if nothing was scored
-    pub score: Option<f64>,
-    /// US dollars
-    pub cost: Usd,
+    pub runs: Vec<RunListLine>,
 }
 
 /// The result of the case, with the fields of `CaseResult` in jurist://schema/run, among them `material` (input and

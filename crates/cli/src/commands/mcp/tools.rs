@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::Context;
 use jurist_core::diagnostic::DiagnosticSeverity;
 use jurist_core::grade::{Usd, VerdictStatus};
-use jurist_core::report::{RunTally, reasons};
+use jurist_core::report::{RunTally, reasons, shared_score_scale};
 use jurist_core::rubric::presets::{ALL, find_preset};
-use jurist_core::run::{CaseResult, Run, RunProvenance};
+use jurist_core::run::{CaseResult, Run};
 use jurist_core::source::{Tree, to_yaml};
 use jurist_core::stats::comparison::WORTH_SEEING;
 use jurist_engine::load::{load_suite, load_suite_text};
@@ -23,15 +23,15 @@ use tokio::sync::watch;
 use super::McpServerArgs;
 use super::limits::{PaidResult, ServerLimits};
 use super::results::{
-    CaseInFull, CaseLine, DescribedComparison, DraftedRubric, ExplainedPlan, ListedRun, ListedRuns,
-    MeasuredAgreement, PresetLine, RunWithCases, SuiteRun,
+    CaseInFull, CaseLine, DescribedComparison, DraftedRubric, ExplainedPlan, ListedRuns, MeasuredAgreement,
+    PresetLine, RunWithCases, SuiteRun,
 };
 use crate::commands::agree::{AgreeArgs, write_agreement};
 use crate::commands::align::{AlignArgs, write_alignments};
 use crate::commands::check::{FileCheck, FileCheckReport, check_loaded_file, checking_options};
 use crate::commands::compare::{compare_stored_runs, parse_change_filter};
 use crate::commands::eval::{EvalArgs, EvalResult, evaluate_one_suite};
-use crate::commands::runs::{find_case_result, parse_commit_start};
+use crate::commands::runs::{RunListLine, find_case_result, parse_commit_start};
 use crate::outcome::CommandOutcome;
 use crate::render::render_diagnostic;
 use crate::reporting::{format_run_summary, printable_line};
@@ -341,29 +341,7 @@ fn list_runs_tool(_: &ToolContext<'_>, args: &ListRunsArgs) -> anyhow::Result<Li
     let mut wanted: Vec<RunHead> = heads.into_iter().filter(|head| is_wanted(&head.suite)).collect();
     let n_runs = wanted.len();
     wanted.truncate(args.limit.unwrap_or(20).clamp(1, 200));
-    Ok(ListedRuns { n_runs, runs: wanted.into_iter().map(ListedRun::from).collect() })
-}
-
-impl From<RunHead> for ListedRun {
-    fn from(head: RunHead) -> Self {
-        let RunProvenance { branch, commit, author, tags, ci_url: _ } = head.provenance;
-        Self {
-            run: head.id,
-            suite: head.suite,
-            branch,
-            commit,
-            author,
-            tags,
-            started: head.started,
-            ended: head.ended,
-            n_pass: head.n_pass,
-            n_fail: head.n_fail,
-            n_error: head.n_error,
-            n_deferred: head.n_deferred,
-            score: head.score,
-            cost: head.cost,
-        }
-    }
+    Ok(ListedRuns { n_runs, runs: wanted.into_iter().map(RunListLine::from).collect() })
 }
 
 /// Cases of a run that are listed where nothing else is asked for.
@@ -493,7 +471,7 @@ fn compare_runs_tool(
         compare_stored_runs(&StoredRuns::default(), &before, &after, show, args.case.as_deref()).await
     })?;
     let sentence = match &compared.compared.score {
-        Some(score) => score.sentence("score", WORTH_SEEING),
+        Some(score) => score.sentence("score", WORTH_SEEING, shared_score_scale(&compared.after)),
         None => {
             "No case has a verdict in both runs with the same rubric, so scores are not compared.".to_owned()
         }
@@ -595,7 +573,8 @@ fn finished_or_error(result: EvalResult) -> anyhow::Result<FinishedRun> {
         EvalResult::Finished(finished) => Ok(*finished),
         EvalResult::Invalid => anyhow::bail!("the file is invalid; use check_file"),
         EvalResult::CannotRun(problems) => {
-            let problems: Vec<String> = problems.iter().map(|problem| printable_line(problem)).collect();
+            let problems: Vec<String> =
+                problems.texts.iter().map(|problem| printable_line(problem)).collect();
             anyhow::bail!("{}", problems.join("\n"))
         }
     }

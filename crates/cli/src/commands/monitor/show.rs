@@ -4,9 +4,12 @@ use std::io::Write;
 
 use jurist_core::grade::{Usd, VerdictStatus};
 use jurist_core::quantity::plural;
+use jurist_core::report::{
+    format_beside_own_scale, format_mean, format_mean_with_interval, format_score_interval,
+};
 use jurist_server::monitor::{
     ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorBudgetView,
-    MonitorTrend, MonitorView, RescorePlan, RescoreView, TrafficView,
+    MonitorTrend, MonitorView, RescorePlan, RescoreView, ScoreScale, TrafficView,
 };
 
 use crate::render::printable;
@@ -90,12 +93,11 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
         return writeln!(out, "  {name:<20} no estimate: {why}");
     };
     let passes = it.pass_rate.as_ref().map(|traffic_view| format!("   passes {}", shares(traffic_view)));
-    let native = it.native.map(|native| format!("   {:.2} on {}–{}", native.mean, native.min, native.max));
+    let scale = it.native.map(|native| (native.min, native.max));
     writeln!(
         out,
-        "  {name:<20} score {}{}{}",
-        format_traffic_mean(score),
-        native.unwrap_or_default(),
+        "  {name:<20} score {}{}",
+        format_mean_with_interval(score.mean, score.interval, scale),
         passes.unwrap_or_default()
     )?;
     if let Some(score) = &it.corrected {
@@ -108,13 +110,12 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
                 format_share_as_percent(high)
             )
         });
-        let (low, high) = score.interval;
         writeln!(
             out,
-            "  {:<20} with {}: {:.3} [{low:.3}, {high:.3}]{}",
+            "  {:<20} with {}: {}{}",
             "",
             plural(score.n_labels, "label"),
-            score.mean,
+            format_mean_with_interval(score.mean, score.interval, scale),
             passes.unwrap_or_default()
         )?;
     }
@@ -123,15 +124,18 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
     }
     writeln!(
         out,
-        "  {:<20} {} scored, effective sample size {:.0}; unweighted mean {:.3}",
-        "", score.n, score.n_eff, score.naive
+        "  {:<20} {} scored, effective sample size {:.0}; unweighted mean {}",
+        "",
+        score.n,
+        score.n_eff,
+        format_mean(score.naive, scale)
     )?;
     if 0.0 < score.error_rate {
         writeln!(out, "  {:<20} judge errors {}", "", format_share_as_percent(score.error_rate))?;
     }
     for stratum in &score.strata {
         let told = match (stratum.mean, stratum.interval, &stratum.not_estimable) {
-            (Some(mean), Some((low, high)), _) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
+            (Some(mean), Some(interval), _) => format_mean_with_interval(mean, interval, scale),
             (_, _, Some(why)) => format!("no estimate: {why}"),
             _ => String::new(),
         };
@@ -141,11 +145,6 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
         writeln!(out, "    {warning}")?;
     }
     Ok(())
-}
-
-fn format_traffic_mean(it: &TrafficView) -> String {
-    let (low, high) = it.interval;
-    format!("{:.3} [{low:.3}, {high:.3}]", it.mean)
 }
 
 fn shares(it: &TrafficView) -> String {
@@ -173,7 +172,7 @@ pub fn show_daily_trend(
             .as_deref()
             .map(|criterion| format!(", {}", printable(criterion)))
             .unwrap_or_default();
-        let version = versions.name(&it.rubric_version);
+        let (version, scale) = (versions.name(&it.rubric_version), it.scale.map(ScoreScale::ends));
         writeln!(out, "\x1b[1mrubric {version}\x1b[0m, judged by {}{of}", printable(&it.judge))?;
         writeln!(
             out,
@@ -182,10 +181,11 @@ pub fn show_daily_trend(
         for point in &it.points {
             let day = point.day.split('T').next().unwrap_or_default();
             let told = match (point.mean, point.interval) {
-                (Some(mean), Some((low, high))) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
+                (Some(mean), Some(interval)) => format_mean_with_interval(mean, interval, scale),
                 _ => "no estimate".to_owned(),
             };
-            let so_far = point.sequence.map(|(low, high)| format!("   [{low:.3}, {high:.3}]"));
+            let so_far =
+                point.sequence.map(|interval| format!("   {}", format_score_interval(interval, scale)));
             writeln!(
                 out,
                 "  {day}  {:>6} of {:<8} {told}{}",
@@ -214,7 +214,7 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
             note.map(|note| format!(": {}", printable(note))).unwrap_or_default()
         )?;
         if let Some(verdict) = it.verdict {
-            let score = it.score.map(|score| format!(", score {score:.2}")).unwrap_or_default();
+            let score = own_scale_score(it).map(|score| format!(", score {score}")).unwrap_or_default();
             writeln!(out, "  verdict {}{score}", verdict.as_str())?;
         }
         writeln!(
@@ -244,17 +244,27 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
     Ok(())
 }
 
+/// Columns of a score from 0 to 1 in a list.
+const NARROWEST_SCORE: usize = 5;
+
 pub fn show_decision_list(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
     if all.is_empty() {
         return writeln!(out, "no decision matches");
     }
+    let widths = all.iter().filter_map(own_scale_score).map(|score| score.chars().count());
+    let width = widths.max().unwrap_or(0).max(NARROWEST_SCORE);
     for it in all {
         let verdict = it.verdict.map_or("–", VerdictStatus::as_str);
-        let score = it.score.map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"));
+        let score = own_scale_score(it).unwrap_or_else(|| "–".to_owned());
         let state = it.state.replace('_', " ");
-        writeln!(out, "{}  {state:<16} {verdict:<8} {score:>5}  {}", it.decided, printable(&it.trace))?;
+        writeln!(out, "{}  {state:<16} {verdict:<8} {score:>width$}  {}", it.decided, printable(&it.trace))?;
     }
     Ok(())
+}
+
+/// The score of a decision, on the author's scale first.
+fn own_scale_score(decision: &DecisionView) -> Option<String> {
+    Some(format_beside_own_scale(decision.score?, decision.scale.map(ScoreScale::ends)))
 }
 
 /// Why the newest trace without a usable answer has none.
@@ -352,7 +362,8 @@ pub fn show_rescore_results(
             writeln!(out, "  {}", printable(note))?;
         }
         if let Some(score) = &it.score {
-            writeln!(out, "  estimated score of that time range {}", format_traffic_mean(score))?;
+            let score = format_mean_with_interval(score.mean, score.interval, None);
+            writeln!(out, "  estimated score of that time range {score}")?;
         }
         for offset in &it.offsets {
             let (low, high) = offset.interval;

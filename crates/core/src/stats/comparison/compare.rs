@@ -76,8 +76,9 @@ impl Difference {
         (self.spread > 0.0 && (self.n as f64) < needed).then(|| needed as usize - self.n)
     }
 
-    /// The conclusion as a sentence that claims no more than the data support.
-    pub fn sentence(&self, what: &str, size: f64) -> String {
+    /// The conclusion as a sentence that claims no more than the data support; `scale` has the ends of the scale of
+    /// what is compared, if that is not 0 to 1.
+    pub fn sentence(&self, what: &str, size: f64, scale: Option<(f64, f64)>) -> String {
         let Some((low, high)) = self.interval else {
             return format!("One case is not enough to test whether the {what} changed.");
         };
@@ -92,16 +93,25 @@ impl Difference {
             let direction = if self.difference < 0.0 { "fell" } else { "rose" };
             let (least, most) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
             let by = self.difference.abs();
+            let unit = format!("{by:.3} (95 % confidence interval {least:.3} to {most:.3})");
+            let Some((bottom, top)) = scale else { return format!("The {what} {direction} by {unit}.") };
+            let [by, least, most] = [by, least, most].map(|unit| unit * (top - bottom));
             return format!(
-                "The {what} {direction} by {by:.3} (95 % confidence interval {least:.3} to {most:.3})."
+                "The {what} {direction} by {by:.2} on {bottom}–{top} (95 % confidence interval {least:.2} to {most:.2}), which is {unit} on 0–1."
             );
         }
+        let (mut interval, mut detected) = (format!("{low:+.3} to {high:+.3}"), size.to_string());
+        if let Some((bottom, top)) = scale {
+            let [low, high, size] = [low, high, size].map(|unit| unit * (top - bottom));
+            interval = format!("{low:+.2} to {high:+.2} on {bottom}–{top} ({interval} on 0–1)");
+            detected = format!("{size:.2} ({detected})");
+        }
         let more = match self.more_cases_for(size) {
-            Some(more) => format!("{} would detect {size}", plural(more, "more case")),
-            None => format!("these cases are enough to detect {size}"),
+            Some(more) => format!("{} would detect {detected}", plural(more, "more case")),
+            None => format!("these cases are enough to detect {detected}"),
         };
         format!(
-            "No significant difference of the {what}: the 95 % confidence interval {low:+.3} to {high:+.3} includes zero; {more}."
+            "No significant difference of the {what}: the 95 % confidence interval {interval} includes zero; {more}."
         )
     }
 
@@ -501,10 +511,15 @@ pub(in crate::stats) mod tests {
         let score = found.score.unwrap();
         assert!((score.difference - 0.2 / 3.0).abs() < 1e-12 && !score.is_shown());
         assert!(score.more_cases_for(0.05).is_some_and(|n_cases| 100 < n_cases));
-        let sentence = score.sentence("score", 0.05);
+        let sentence = score.sentence("score", 0.05, None);
         assert!(
             sentence.starts_with("No significant difference of the score") && sentence.contains("more cases"),
             "{sentence}"
+        );
+        let on_scale = score.sentence("score", 0.05, Some((1.0, 7.0)));
+        assert!(
+            on_scale.contains(" on 1–7 (") && on_scale.ends_with("would detect 0.30 (0.05)."),
+            "{on_scale}"
         );
         let changed: Vec<&str> =
             found.changed.iter().map(|status_change| status_change.case.as_str()).collect();
@@ -528,10 +543,16 @@ pub(in crate::stats) mod tests {
         let (low, high) = score.interval.unwrap();
         assert!(score.is_shown() && low < -0.18 && high < -0.13, "{score:?}");
         assert!(
-            score.sentence("score", 0.05).starts_with("The score fell by 0.19"),
+            score.sentence("score", 0.05, None).starts_with("The score fell by 0.19"),
             "{}",
-            score.sentence("score", 0.05)
+            score.sentence("score", 0.05, None)
         );
+        let on_scale = score.sentence("score", 0.05, Some((1.0, 5.0)));
+        assert!(
+            on_scale.starts_with("The score fell by 0.7") && on_scale.contains(" on 1–5 (95 % "),
+            "{on_scale}"
+        );
+        assert!(on_scale.contains("which is 0.19") && on_scale.ends_with(" on 0–1."), "{on_scale}");
         assert!(found.criteria.values().all(Difference::is_shown));
         let same = compare_runs(&before, &before, 7);
         assert!(!same.score.unwrap().is_shown() && same.changed.is_empty());
