@@ -39,6 +39,14 @@ pub struct Assignment {
     pub lease_until: Time,
 }
 
+impl Assignment {
+    /// Whether this draft was saved as the next one after the revision that the client has seen: a client sends it again
+    /// if the acknowledgement was lost.
+    pub fn is_saved(&self, draft: &Json, seen: u64) -> bool {
+        self.revision == seen + 1 && self.draft.as_ref() == Some(draft)
+    }
+}
+
 /// An item in the list of its annotator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnAssignment {
@@ -216,7 +224,7 @@ statements! {
     SAVE = "UPDATE assignments SET draft = $3, revision = revision + 1, lease_until = $4, touched = $5, seconds = $6,
         updated = $5 WHERE project = $1 AND id = $2";
     SET_STATE = "UPDATE assignments SET state = $2, updated = $3 WHERE id = $1";
-    REVISION = "SELECT COALESCE(MAX(revision), 0) AS revision FROM annotations WHERE item = $1 AND account = $2";
+    LAST_ANSWER = "SELECT revision, body FROM annotations WHERE item = $1 AND account = $2 ORDER BY revision DESC LIMIT 1";
     ANNOTATE = "INSERT INTO annotations (id, project, task, item, account, revision, version, body, seconds, time)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     COUNT_ANSWER = "UPDATE annotation_items SET n_submitted = n_submitted + 1 WHERE id = $1";
@@ -338,6 +346,7 @@ impl Store {
         let mut tx = self.db.begin().await?;
         let saved = match lock_assignment(&mut tx, project, id, now).await? {
             it if matches!(it.state, AssignmentState::Skipped | AssignmentState::Ended) => SaveOutcome::Ended,
+            it if it.is_saved(draft, seen) => SaveOutcome::Done { revision: it.revision },
             it if it.revision != seen => newer(it),
             it => {
                 if it.state == AssignmentState::Lapsed {
@@ -352,7 +361,8 @@ impl Store {
         Ok(saved)
     }
 
-    /// Stores an answer. A later one is a new revision.
+    /// Stores an answer. A later one is a new revision; one that is sent again, because its acknowledgement was lost, is
+    /// stored once.
     pub async fn submit(
         &self,
         project: ProjectId,
@@ -366,16 +376,24 @@ impl Store {
         if it.state == AssignmentState::Ended {
             return Ok(SaveOutcome::Ended);
         }
-        if it.revision != seen {
+        let is_saved = it.is_saved(body, seen);
+        if it.revision != seen && !is_saved {
             return Ok(newer(it));
         }
+        let mut last_revision = 0_i64;
+        if let Some(row) = tx.optional(LAST_ANSWER, args![it.item, it.account]).await? {
+            let is_submitted = it.state == AssignmentState::Submitted;
+            if is_saved && is_submitted && row.unpack_json("body")? == *body {
+                return Ok(SaveOutcome::Done { revision: it.revision });
+            }
+            last_revision = row.get("revision")?;
+        }
         let seconds = write_draft(&mut tx, project, &it, body, now, it.lease_until).await?;
-        let last = tx.optional(REVISION, args![it.item, it.account]).await?;
-        let last: i64 = last.map(|row| row.get("revision")).transpose()?.unwrap_or(0);
         let annotation = AnnotationId::at(now);
         let packed = pack(body.to_string().as_bytes());
         let (task, item, account, version) = (it.task, it.item, it.account, it.version);
-        let args = args![annotation, project, task, item, account, last + 1, version, packed, seconds, now];
+        let args =
+            args![annotation, project, task, item, account, last_revision + 1, version, packed, seconds, now];
         tx.execute(ANNOTATE, args).await?;
         if matches!(it.state, AssignmentState::Lapsed | AssignmentState::Skipped) {
             tx.execute(GIVEN, args![item, 1_i64]).await?;
@@ -390,7 +408,7 @@ impl Store {
             spread_item_status(&mut tx, task, item, before, after).await?;
         }
         tx.commit().await?;
-        Ok(SaveOutcome::Done { revision: seen + 1 })
+        Ok(SaveOutcome::Done { revision: it.revision + 1 })
     }
 
     /// Skips an item, so that it is assigned to another annotator. A submitted answer cannot be skipped.

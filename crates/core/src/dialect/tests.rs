@@ -812,8 +812,7 @@ fn keys_that_are_given_again_and_again_take_time_by_their_number_alone() {
             call: &refuse_scripts,
         };
         let loaded = read_suite(Path::new(name), Some(Dialect::Native), &world);
-        let is_duplicate =
-            |diagnostic: &&crate::diagnostic::Diagnostic| diagnostic.code == Code::DuplicateKey;
+        let is_duplicate = |diagnostic: &&Diagnostic| diagnostic.code == Code::DuplicateKey;
         assert!(
             loaded.suite.is_none() && loaded.diagnostics.iter().any(|found| is_duplicate(&found)),
             "{name}"

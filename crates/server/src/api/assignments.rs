@@ -272,15 +272,18 @@ async fn submit_assignment(
     let (project, now) = (caller.project, clock::current_time());
     let assignment = load_own_assignment(&app, &caller, &id).await?;
     let work = load_assignment_context(&app.store, project, assignment).await?;
-    if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
-        return Err(ApiError::Forbidden("submitted answers cannot be changed in this task".to_owned()));
-    }
     let missing = gaps(&work.schemes, &sent.draft);
     if !missing.is_empty() {
         return Err(incomplete(&missing));
     }
     let draft = complete_draft(&work.schemes, sent.draft);
     let body = serde_json::to_value(&draft).expect("a draft is plain data");
+    let is_submitted = work.assignment.state == AssignmentState::Submitted;
+    // Sent again, since the acknowledgement was lost: what may be left to do after the answer was stored is done then.
+    let is_repeated = is_submitted && work.assignment.is_saved(&body, sent.revision);
+    if is_submitted && !is_repeated && !work.settings.back_navigation {
+        return Err(ApiError::Forbidden("submitted answers cannot be changed in this task".to_owned()));
+    }
     saved_revision(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
     let answers = app.store.annotations_of(project, work.assignment.item).await?;
     let own =
@@ -289,7 +292,12 @@ async fn submit_assignment(
         own.max_by_key(|submitted_annotation| submitted_annotation.revision).ok_or(ApiError::Broken)?;
     let attempt = u32::try_from(answer.revision).unwrap_or(u32::MAX);
     let finished = complete_annotation(&app.store, project, &work, &draft, attempt, now).await?;
-    app.outputs.write_answer(&app.store, project, &work, answer).await;
+    if is_repeated {
+        let account = work.assignment.account;
+        app.outputs.rewrite_answers(&app.store, project, &work.task, account).await;
+    } else {
+        app.outputs.write_answer(&app.store, project, &work, answer).await;
+    }
     let feedback = finished.feedback.map(|(rows, why)| TrainingFeedback {
         right: rows.iter().all(|answer_check| answer_check.ok),
         rows,

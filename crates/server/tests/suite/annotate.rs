@@ -628,6 +628,41 @@ fn a_rubric_over_stored_traces_is_a_task_as_well() {
 }
 
 #[test]
+fn an_answer_that_is_sent_again_is_stored_once() {
+    served(&ServerSettings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        for back in ["allow_back_navigation: true\n", "allow_back_navigation: false\n"] {
+            let config = format!("{CONFIG}{back}");
+            let body = json!({"config": "config.yaml", "files": {"config.yaml": config, "data/traces.jsonl": data(1)}});
+            let task = owner.post("/tasks", body).await["id"].as_str().unwrap().to_owned();
+            let ann = named(&place, &task, "ann").await;
+            let work = ann.next(&task).await;
+            let id = work["assignment"].as_str().unwrap();
+            let draft = rated(4, 2);
+            // The acknowledgement of a draft was lost, and then that of the answer.
+            let path = format!("/assignments/{id}/draft");
+            for _ in 0..2 {
+                let saved = ann.ask(Method::PUT, &path, json!({"draft": draft, "revision": 0})).await;
+                assert_eq!((saved.status, &saved.json()["revision"]), (StatusCode::OK, &json!(1)));
+            }
+            let path = format!("/assignments/{id}/submit");
+            let mut whole = draft.clone();
+            whole["quality"]["overall"] = json!({"rating": {"kind": "scored", "value": 3}});
+            for _ in 0..2 {
+                let next = ann.post(&path, json!({"draft": whole, "revision": 1})).await;
+                assert_eq!(next["next"], true);
+            }
+            let other = ann.ask(Method::POST, &path, json!({"draft": rated(1, 1), "revision": 1})).await;
+            assert_ne!(other.status, StatusCode::OK, "{}", other.text);
+            let export = owner.ask(Method::GET, &format!("/tasks/{task}/export"), Json::Null).await;
+            assert_eq!(export.text.lines().count(), 1, "{}", export.text);
+            let again = owner.get(&format!("/tasks/{task}")).await;
+            assert_eq!(again["progress"]["n_submitted"], 1, "{again}");
+        }
+    });
+}
+
+#[test]
 fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
     let judge = judge(honest);
     served(&hurried(&judge), |place| async move {

@@ -6,7 +6,7 @@ use super::{graded, material, rubric, rubric_with_own_shape};
 use crate::candidate::{JudgeInput, StepRole, ToolCall, ToolResult, Trace, TraceStep};
 use crate::judge::objects;
 use crate::judge::{AnswerSchema, JudgeReply, JudgeReplyError, Prompter, ReplySchema};
-use crate::rubric::{Anchor, Choice, Criterion, CriterionKind, Draft, Rubric, Scale, Value};
+use crate::rubric::{Anchor, Criterion, CriterionKind, Draft, Rubric, Scale, Value};
 
 #[test]
 fn what_stands_in_the_candidate_is_no_answer() {

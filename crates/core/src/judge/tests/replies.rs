@@ -7,7 +7,7 @@ use crate::grade::Failure;
 use crate::judge::{
     AnswerSchema, InReplyOrder, JudgeAnswer, JudgeReply, JudgeReplyError, Prompter, ReplySchema,
 };
-use crate::rubric::{Choice, Criterion, Scale, Value};
+use crate::rubric::{Criterion, Scale, Value};
 
 fn read(scale: Scale, reply: &str) -> Result<JudgeAnswer, JudgeReplyError> {
     let material = material("Paris");
