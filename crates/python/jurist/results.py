@@ -54,6 +54,9 @@ class Grade:
         """The grade as the command prints it."""
         return dict(self.data)
 
+    def _repr_html_(self) -> str:
+        return _scorecard.render_grade(self)
+
 
 def read_grade(data: Mapping[str, Any]) -> Grade:
     outcome = data.get("outcome")

@@ -60,8 +60,9 @@ def judge_with_quote(quote: str) -> Any:
 def test_a_notebook_shows_quotes_of_every_part_of_a_candidate() -> None:
     rubric = Rubric.from_dict({**JUDGED, "require_evidence": True})
     trace = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "I say dear <friend>"}]
-    html = rubric.grade(trace, judge=judge_with_quote("dear <friend>"))._repr_html_()
-    assert "<mark>dear &lt;friend&gt;</mark> (trace." in html
+    verdict = rubric.grade(trace, judge=judge_with_quote("dear <friend>"))
+    for html in (verdict._repr_html_(), verdict.grade("polite")._repr_html_()):
+        assert "<mark>dear &lt;friend&gt;</mark> (trace." in html
     diff = "--- a\n+++ b\n@@ -1 +1 @@\n-cold\n+dear friend\n"
     html = rubric.grade(diff=diff, judge=judge_with_quote("dear friend"))._repr_html_()
     assert "+<mark>dear friend</mark>" in html
