@@ -206,8 +206,11 @@ def test_what_is_wrong_is_an_exception_of_our_own() -> None:
         rubric.grade_many("rows", judge=say_yes)
     with pytest.raises(jurist.InputError, match="no column `answer`"):
         rubric.grade_many([{"output": "a"}], columns={"output": "answer"}, judge=say_yes)
+    verdict = Rubric.from_dict(CHECKED).grade("a")
+    with pytest.raises(jurist.InputError, match="no grade is about `shrot`; there are `short`"):
+        verdict.grade("shrot")
     with pytest.raises(TypeError, match="passed"):
-        bool(Rubric.from_dict(CHECKED).grade("a"))
+        bool(verdict)
 
 
 def test_without_a_judge_nothing_is_scored() -> None:

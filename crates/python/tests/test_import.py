@@ -28,10 +28,10 @@ def test_modules_are_attributes_of_the_package_without_an_import() -> None:
     code = (
         "import jurist\n"
         "print('stats' in dir(jurist), 'Rubric' in dir(jurist))\n"
-        "print(jurist.stats.proportion_interval(1, 2)['k'], jurist.evaluators.ExactMatch.__name__)\n"
+        "print(len(jurist.stats.proportion_interval(1, 2)['wilson']), jurist.evaluators.ExactMatch.__name__)\n"
         "print(jurist.limits.serve_limits.__name__, jurist.ray.GradeBatch.__name__, jurist.spark.grade.__name__)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["True", "True", "1", "ExactMatch", "serve_limits", "GradeBatch", "grade"], done.stderr
+    assert done.stdout.split() == ["True", "True", "2", "ExactMatch", "serve_limits", "GradeBatch", "grade"], done.stderr
     with pytest.raises(AttributeError, match="module 'jurist' has no attribute 'nope'"):
         jurist.nope  # type: ignore[attr-defined]
