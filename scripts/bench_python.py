@@ -201,7 +201,7 @@ def print_tables(figures, given):
     versions = ", ".join(f"{name} {version}" for name, version in figures["versions"].items())
     print(f"Measured on {figures['machine']}: {versions}.\n")
     print("| | import ms | " + " | ".join(f"{label}: wall s | CPU ms a call | peak MB" for label in figures["judges"]) + " |")
-    print("| --- " * (2 + 3 * len(figures["judges"])) + "|")
+    print("| --- " + "| ---: " * (1 + 3 * len(figures["judges"])) + "|")
     for name in dict.fromkeys([*figures["import_ms"], *(name for found in figures["judges"].values() for name in found)]):
         import_ms = figures["import_ms"].get(name)
         cells = ["—" if import_ms is None else f"{import_ms:.0f}"]
@@ -211,7 +211,7 @@ def print_tables(figures, given):
         print(f"| {name} | " + " | ".join(cells) + " |")
     print_comparison(figures)
     kinds = sorted({kind for found in figures["checks"].values() for kind in found or {}})
-    print(f"\nSeconds for {given.checks:,} checks:\n\n| | " + " | ".join(kinds) + " |\n" + "| --- " * (1 + len(kinds)) + "|")
+    print(f"\nSeconds for {given.checks:,} checks:\n\n| | " + " | ".join(kinds) + " |\n| --- " + "| ---: " * len(kinds) + "|")
     for name, found in figures["checks"].items():
         cells = [f"{found[kind]['seconds']:.3f}" if found and kind in found else "—" for kind in kinds]
         print(f"| {name} | " + " | ".join(cells) + " |")
