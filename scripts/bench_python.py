@@ -132,6 +132,8 @@ def read_version(python, name):
 def measure_import(python, name, n_times):
     """Milliseconds that `import` adds to the start of the interpreter, the best of several."""
     env = {**os.environ, "DEEPEVAL_TELEMETRY_OPT_OUT": "1", "RAGAS_DO_NOT_TRACK": "true"}
+    # The first run compiles the files of the package; otherwise every run would.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def run(code):
         times = []
@@ -199,7 +201,7 @@ def print_tables(figures, given):
     versions = ", ".join(f"{name} {version}" for name, version in figures["versions"].items())
     print(f"Measured on {figures['machine']}: {versions}.\n")
     print("| | import ms | " + " | ".join(f"{label}: wall s | CPU ms a call | peak MB" for label in figures["judges"]) + " |")
-    print("| --- " * (2 + 3 * len(figures["judges"])) + "|")
+    print("| --- " + "| ---: " * (1 + 3 * len(figures["judges"])) + "|")
     for name in dict.fromkeys([*figures["import_ms"], *(name for found in figures["judges"].values() for name in found)]):
         import_ms = figures["import_ms"].get(name)
         cells = ["—" if import_ms is None else f"{import_ms:.0f}"]
@@ -207,8 +209,9 @@ def print_tables(figures, given):
             cells += ["—"] * 3 if found is None else [
                 f"{found['seconds']:.2f}", f"{1000 * found['cpu'] / found['n']:.2f}", f"{found['peak_mb']:.0f}"]
         print(f"| {name} | " + " | ".join(cells) + " |")
+    print_comparison(figures)
     kinds = sorted({kind for found in figures["checks"].values() for kind in found or {}})
-    print(f"\nSeconds for {given.checks:,} checks:\n\n| | " + " | ".join(kinds) + " |\n" + "| --- " * (1 + len(kinds)) + "|")
+    print(f"\nSeconds for {given.checks:,} checks:\n\n| | " + " | ".join(kinds) + " |\n| --- " + "| ---: " * len(kinds) + "|")
     for name, found in figures["checks"].items():
         cells = [f"{found[kind]['seconds']:.3f}" if found and kind in found else "—" for kind in kinds]
         print(f"| {name} | " + " | ".join(cells) + " |")
@@ -218,6 +221,20 @@ def print_tables(figures, given):
         print(f"\nRewards for {rewards['n']:,} completions: {rewards['seconds']:.2f} s, {over:.1f} % over the ideal "
               f"{rewards['ideal']:.2f} s ({rewards['width']} calls at a time); {rewards['calls']:,} calls, "
               f"{rewards['saved']:,} saved by a gate that failed.")
+
+
+def print_comparison(figures):
+    """What the library adds to the command, and what the other packages need more than it."""
+    for label, by_name in figures["judges"].items():
+        cpu = {name: found["cpu"] / found["n"] for name, found in by_name.items() if found is not None}
+        own, command = cpu.pop("jurist", None), cpu.pop("`jurist grade`", None)
+        if own is None:
+            continue
+        said = [] if command is None else [f"{own / command:.2f} times that of `jurist grade`"]
+        if cpu:
+            best = min(cpu, key=cpu.__getitem__)
+            said.append(f"{best}, the next best, needs {cpu[best] / own:.1f} times as much")
+        print(f"\nCPU time of a judge call, {label}: {1000 * own:.2f} ms, {', '.join(said)}.")
 
 
 if __name__ == "__main__":

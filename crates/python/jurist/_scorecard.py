@@ -55,9 +55,18 @@ def render_html(verdict: Verdict, record: Mapping[str, Any] | None) -> str:
     return (
         f'<div><p><b style="color:{colour}">{escape(verdict.status)}</b>'
         f"{escape(_score_text(verdict.score))}</p>{failed}{error}"
-        f"<table><thead><tr><th>criterion</th><th>answer</th><th>score</th><th>reason</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>{''.join(_marked_part(verdict, *part) for part in shown.items())}</div>"
+        f"{_grade_table(rows)}{''.join(_marked_part(verdict, *part) for part in shown.items())}</div>"
     )
+
+
+def render_grade(grade: Grade) -> str:
+    """A grade by itself, with the quotes of its judge."""
+    return _grade_table(_grade_row(grade, {}))
+
+
+def _grade_table(rows: str) -> str:
+    head = "<thead><tr><th>criterion</th><th>answer</th><th>score</th><th>reason</th></tr></thead>"
+    return f"<table>{head}<tbody>{rows}</tbody></table>"
 
 
 def _find_shown_parts(record: Mapping[str, Any] | None) -> dict[str, str]:

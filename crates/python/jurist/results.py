@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from jurist import _scorecard
+from jurist.errors import InputError
 
 if TYPE_CHECKING:
     import datasets
@@ -53,6 +54,9 @@ class Grade:
     def to_dict(self) -> dict[str, Any]:
         """The grade as the command prints it."""
         return dict(self.data)
+
+    def _repr_html_(self) -> str:
+        return _scorecard.render_grade(self)
 
 
 def read_grade(data: Mapping[str, Any]) -> Grade:
@@ -144,8 +148,8 @@ class Verdict:
         for grade in self.grades:
             if grade.criterion == criterion:
                 return grade
-        known = ", ".join(sorted({grade.criterion for grade in self.grades}))
-        raise KeyError(f"no grade is about `{criterion}`; there are {known}")
+        known = ", ".join(f"`{name}`" for name in sorted({grade.criterion for grade in self.grades}))
+        raise InputError(f"no grade is about `{criterion}`; there are {known or 'none'}")
 
     @property
     def failed_gates(self) -> list[dict[str, Any]]:

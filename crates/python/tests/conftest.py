@@ -22,6 +22,9 @@ SHARED = ROOT.parent / "shared"
 
 pytest_plugins = ["pytester"]
 
+#: Plugins of other checks in the same environment, which take longer to import than most tests.
+WITHOUT_OTHER_PLUGINS = "-p no:schemathesis -p no:hypothesispytest"
+
 
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
@@ -31,6 +34,13 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -
             monkeypatch.delenv(name)
     monkeypatch.setenv("JURIST_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    # The original fixture deletes the variable, so it cannot be set outside.
+    monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_OTHER_PLUGINS)
+    return pytester
 
 
 def run_jurist(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:

@@ -60,8 +60,9 @@ def judge_with_quote(quote: str) -> Any:
 def test_a_notebook_shows_quotes_of_every_part_of_a_candidate() -> None:
     rubric = Rubric.from_dict({**JUDGED, "require_evidence": True})
     trace = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "I say dear <friend>"}]
-    html = rubric.grade(trace, judge=judge_with_quote("dear <friend>"))._repr_html_()
-    assert "<mark>dear &lt;friend&gt;</mark> (trace." in html
+    verdict = rubric.grade(trace, judge=judge_with_quote("dear <friend>"))
+    for html in (verdict._repr_html_(), verdict.grade("polite")._repr_html_()):
+        assert "<mark>dear &lt;friend&gt;</mark> (trace." in html
     diff = "--- a\n+++ b\n@@ -1 +1 @@\n-cold\n+dear friend\n"
     html = rubric.grade(diff=diff, judge=judge_with_quote("dear friend"))._repr_html_()
     assert "+<mark>dear friend</mark>" in html
@@ -205,8 +206,11 @@ def test_what_is_wrong_is_an_exception_of_our_own() -> None:
         rubric.grade_many("rows", judge=say_yes)
     with pytest.raises(jurist.InputError, match="no column `answer`"):
         rubric.grade_many([{"output": "a"}], columns={"output": "answer"}, judge=say_yes)
+    verdict = Rubric.from_dict(CHECKED).grade("a")
+    with pytest.raises(jurist.InputError, match="no grade is about `shrot`; there are `short`"):
+        verdict.grade("shrot")
     with pytest.raises(TypeError, match="passed"):
-        bool(Rubric.from_dict(CHECKED).grade("a"))
+        bool(verdict)
 
 
 def test_without_a_judge_nothing_is_scored() -> None:
