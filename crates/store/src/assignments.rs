@@ -383,7 +383,7 @@ impl Store {
         let mut last_revision = 0_i64;
         if let Some(row) = tx.optional(LAST_ANSWER, args![it.item, it.account]).await? {
             let is_submitted = it.state == AssignmentState::Submitted;
-            if is_saved && is_submitted && row.unpack_json("body")? == *body {
+            if is_saved && is_submitted && row.unpack_json::<Json>("body")? == *body {
                 return Ok(SaveOutcome::Done { revision: it.revision });
             }
             last_revision = row.get("revision")?;
