@@ -88,17 +88,19 @@ impl VerdictComparison {
 
 /// The verdicts in results of promptfoo or AgentV; none in anything else.
 pub fn read_foreign_verdicts(values: &[Json]) -> Vec<ForeignVerdict> {
-    if let [only] = values {
-        let list = only.pointer("/results/results").or_else(|| only.get("results"));
-        if let Some(Json::Array(results)) = list {
-            let variants = name_promptfoo_variants(results);
-            let read = |(result, variant): (&Json, String)| {
-                Some(ForeignVerdict { variant, ..read_promptfoo_verdict(result)? })
-            };
-            return results.iter().zip(variants).filter_map(read).collect();
-        }
+    let list = match values {
+        [only] => only.pointer("/results/results").or_else(|| only.get("results")),
+        _ => None,
+    };
+    let results = list.and_then(Json::as_array).map_or(values, Vec::as_slice);
+    if !results.iter().any(|result| result.get("gradingResult").is_some()) {
+        return results.iter().filter_map(read_agentv_verdict).collect();
     }
-    values.iter().filter_map(read_agentv_verdict).collect()
+    let variants = name_promptfoo_variants(results);
+    let read = |(result, variant): (&Json, String)| {
+        Some(ForeignVerdict { variant, ..read_promptfoo_verdict(result)? })
+    };
+    results.iter().zip(variants).filter_map(read).collect()
 }
 
 fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
@@ -184,20 +186,32 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
             points,
         })
     };
-    let response = ["output", "output_text", "answer"].iter().find_map(|key| result.get(*key));
-    let verdict = result.get("verdict").and_then(Json::as_str);
+    let response = ["output", "output_text", "answer"].iter().find_map(|key| read_answer(result.get(*key)?));
+    // `ok` and `quality_failure` are the verdict by the threshold of the test.
+    let verdict = ["verdict", "execution_status"].iter().find_map(|key| result.get(*key)?.as_str());
     Some(ForeignVerdict {
         tool: "AgentV",
         case: Some(case),
         at: None,
         variant: String::new(),
         prompt: result.get("input").and_then(Json::as_str).map(str::to_owned),
-        response: response.filter(|output| output.is_string()).cloned(),
-        passed: verdict.map_or(AGENTV_PASS_MARK <= score, |verdict| verdict == "pass"),
+        response,
+        passed: verdict.map_or(AGENTV_PASS_MARK <= score, |verdict| ["pass", "ok"].contains(&verdict)),
         score,
         measurements: Measurements::from_json(result),
         parts: parts.iter().filter_map(part).collect(),
     })
+}
+
+/// An answer that is text, or the last message of a conversation.
+fn read_answer(output: &Json) -> Option<Json> {
+    let text = match output {
+        Json::Array(messages) => {
+            messages.last().filter(|message| message["role"] == "assistant")?.get("content")?
+        }
+        other => other,
+    };
+    text.is_string().then(|| text.clone())
 }
 
 fn read_names(value: &Json, keys: &[&str]) -> Vec<String> {

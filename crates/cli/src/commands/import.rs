@@ -11,6 +11,7 @@ use jurist_engine::load::{open_file, read_input};
 use jurist_engine::record_file::RecordFile;
 use serde_json::Value;
 
+use super::answer_files::add_answers_of_files;
 use crate::outcome::CommandOutcome;
 use crate::render;
 use crate::reporting::printable_line;
@@ -111,7 +112,7 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
         }
         false => None,
     };
-    let values = match document {
+    let mut values = match document {
         Some(document) => vec![document],
         None => {
             let mut file = RecordFile::open(path)?;
@@ -122,6 +123,7 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
             values
         }
     };
+    add_answers_of_files(path, &mut values);
     read_foreign_results(values).with_context(|| format!("`{}`", path.display()))
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jurist_core::candidate::check_result_version;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
-use jurist_core::dialect::{Dialect, LoadedSuite, VariableExpansion, to_native};
+use jurist_core::dialect::{Dialect, LoadedSuite, MCP_TOOL, VariableExpansion, to_native};
 use jurist_core::migration::{
     ComparedVerdict, ForeignVerdict, VerdictComparison, compare_foreign_verdicts, read_foreign_verdicts,
 };
@@ -14,6 +14,7 @@ use jurist_core::suite::Suite;
 use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
+use super::answer_files::add_answers_of_files;
 use super::eval::list_programs;
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -24,8 +25,8 @@ use crate::suite_loading::LoadingArgs;
 /// Find files of other tools and convert them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-For every file of promptfoo, AgentV or Potato it prints whether the file loads,
-which parts have no effect, and why a file is refused.
+For every file of promptfoo, AgentV, Potato or mcptest it prints whether the
+file loads, which parts have no effect, and why a file is refused.
 Results of promptfoo (eval -o results.json) and AgentV (JSON lines) in the
 folder are compared: the same answers are graded by the suite that they belong
 to, and every verdict that differs is shown with the reason. Answers of judges
@@ -80,11 +81,11 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
         let loaded = load_suite(file, options);
         // A file that cannot be read at all may still be called as a tool calls its own.
         let dialect = loaded.dialect.or_else(|| find_named_dialect(file));
-        let Some(dialect) = dialect.filter(|dialect| is_foreign(*dialect)) else { continue };
+        let Some(tool) = dialect.and_then(|dialect| name_tool(&loaded, dialect)) else { continue };
         let (errors, warnings) =
             (messages(&loaded, DiagnosticSeverity::Error), messages(&loaded, DiagnosticSeverity::Warning));
         let state = if loaded.suite.is_some() { "loads" } else { "refused" };
-        writeln!(out, "{} ({}): {state}", file.display(), dialect.name())?;
+        writeln!(out, "{} ({tool}): {state}", file.display())?;
         for message in &errors {
             writeln!(out, "    lost: {message}")?;
         }
@@ -140,9 +141,8 @@ fn find_programs(file: &Path, suite: &Suite, loaded: &LoadedSuite) -> Vec<String
 fn compare_results(out: &mut impl Write, path: &Path, suites: &[(PathBuf, Suite)]) -> anyhow::Result<()> {
     let verdicts = read_verdict_file(path);
     let Some(tool) = verdicts.first().map(|verdict| verdict.tool) else { return Ok(()) };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    // Results lie beside their suite or below it; of several suites, the one with the most matching cases is taken.
-    let near = suites.iter().filter(|(file, _)| folder.starts_with(file.parent().unwrap_or(Path::new(""))));
+    // Of several suites, the one with the most matching cases is taken.
+    let near = suites.iter().filter(|(file, _)| may_have_results(file, path));
     let compared = near.map(|(file, suite)| (file, compare_foreign_verdicts(suite, &verdicts)));
     let best = compared.max_by_key(|(file, comparison)| (comparison.n_known(), file.components().count()));
     let best = best.filter(|(_, comparison)| 0 < comparison.n_known());
@@ -151,6 +151,14 @@ fn compare_results(out: &mut impl Write, path: &Path, suites: &[(PathBuf, Suite)
         return Ok(());
     };
     write_comparison(out, (path, tool, file), &comparison)
+}
+
+/// Results are in the folder of their suite or below it. AgentV writes the results of all suites of a project to one folder.
+fn may_have_results(suite: &Path, results: &Path) -> bool {
+    let mut folders = results.ancestors();
+    let agentv = folders.find(|folder| folder.file_name().is_some_and(|name| name == ".agentv"));
+    let is_of_project = agentv.and_then(Path::parent).is_some_and(|project| suite.starts_with(project));
+    is_of_project || results.starts_with(suite.parent().unwrap_or(Path::new("")))
 }
 
 fn write_comparison(
@@ -202,11 +210,14 @@ fn read_verdict_file(path: &Path) -> Vec<ForeignVerdict> {
     }
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     if let Ok(value) = serde_json::from_str(&text) {
-        return read_verdicts_of_known_version(path, &[value]);
+        let mut values = [value];
+        add_answers_of_files(path, &mut values);
+        return read_verdicts_of_known_version(path, &values);
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let values: Vec<serde_json::Value> =
+    let mut values: Vec<serde_json::Value> =
         lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    add_answers_of_files(path, &mut values);
     let verdicts = read_verdicts_of_known_version(path, &values);
     if !verdicts.is_empty() && values.len() < lines.len() {
         let n_broken = lines.len() - values.len();
@@ -246,8 +257,17 @@ fn find_named_dialect(path: &Path) -> Option<Dialect> {
     }
 }
 
-fn is_foreign(dialect: Dialect) -> bool {
-    matches!(dialect, Dialect::Promptfoo | Dialect::Agentv | Dialect::Potato)
+/// The tool that a file was written for. Files of mcptest are native files with tool tests.
+fn name_tool(loaded: &LoadedSuite, dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::Promptfoo | Dialect::Agentv | Dialect::Potato => Some(dialect.name()),
+        Dialect::Native => {
+            let mut targets =
+                loaded.suite.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.targets);
+            targets.any(|target| target.id == MCP_TOOL).then_some("mcptest")
+        }
+        Dialect::Monitor => None,
+    }
 }
 
 /// Each message once, with the line of its first place.

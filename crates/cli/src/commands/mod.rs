@@ -3,6 +3,7 @@
 mod agree;
 mod alerts;
 mod align;
+mod answer_files;
 mod cache;
 mod calibrate;
 mod check;

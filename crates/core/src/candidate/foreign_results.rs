@@ -71,11 +71,13 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
         .filter_map(|version| Some((version.tool, version.find_unknown(&values)?)))
         .collect();
     // A result of its own may have a list under a name that another tool has for its results.
+    let mut other_lists = Vec::new();
     if let [only] = values.as_slice()
         && find_shape(&values).is_none()
-        && let Some(list) = find_list(only)
+        && let Some(found) = find_list(only)
     {
-        values = list;
+        other_lists = found.other_lists;
+        values = found.results;
     }
     if let Some(samples) = group_events(&values) {
         values = samples;
@@ -89,6 +91,7 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
         return Err(error);
     }
     let mut results = ForeignResults::new(Some(shape.tool));
+    results.unused = other_lists;
     let mut ids = HashSet::new();
     let has_own_assertions = TOOLS_WITH_OWN_ASSERTIONS.contains(&shape.tool);
     let mut scored_records = Vec::new();
@@ -150,16 +153,29 @@ fn find_shape(values: &[Value]) -> Option<&'static ResultShape> {
     find(ResultShape::has_scores).or_else(|| find(ResultShape::may_have_scores))
 }
 
-fn find_list(value: &Value) -> Option<Vec<Value>> {
+/// The results in a file that is one value.
+struct ResultList {
+    results: Vec<Value>,
+    /// Where the file has other results, such as the conversations of DeepEval next to its test cases.
+    other_lists: Vec<String>,
+}
+
+fn find_list(value: &Value) -> Option<ResultList> {
     if let Value::Array(items) = value {
-        return Some(items.clone());
+        return Some(ResultList { results: items.clone(), other_lists: Vec::new() });
     }
-    let lists = SHAPES.iter().flat_map(|shape| shape.list);
-    let lists: Vec<&Vec<Value>> =
-        lists.filter_map(|path| find_path(value, path).and_then(Value::as_array)).collect();
+    let lists_by_path: BTreeMap<&str, &Vec<Value>> = SHAPES
+        .iter()
+        .flat_map(|shape| shape.list)
+        .filter_map(|path| Some((*path, find_path(value, path)?.as_array()?)))
+        .collect();
     // DeepEval writes an empty list of test cases next to its conversations.
-    let filled = lists.iter().find(|list| !list.is_empty()).or(lists.first());
-    filled.map(|list| list.to_vec())
+    let mut paths =
+        SHAPES.iter().flat_map(|shape| shape.list).filter(|path| lists_by_path.contains_key(**path));
+    let first = paths.clone().find(|path| !lists_by_path[**path].is_empty()).or_else(|| paths.next())?;
+    let others = lists_by_path.iter().filter(|(path, list)| *path != first && !list.is_empty());
+    let other_lists = others.map(|(path, _)| (*path).to_owned()).collect();
+    Some(ResultList { results: lists_by_path[*first].to_vec(), other_lists })
 }
 
 /// What is at a path; numbers lead into lists.

@@ -1,9 +1,14 @@
 //! Reading under way: the surroundings of a file, everything opened and everything found so far.
 
+mod optional_files;
+mod row_problems;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+use row_problems::RowProblems;
 
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSeverity, Diagnostics};
 use crate::redact::{is_secret_value, is_secret_variable};
@@ -114,6 +119,8 @@ pub(super) struct Context<'a> {
     pub(super) world: &'a ProjectEnvironment<'a>,
     pub(super) sources: RefCell<Sources>,
     found: RefCell<Diagnostics>,
+    /// Files of tests whose rows share problems.
+    row_problems: RefCell<BTreeMap<FileId, RowProblems>>,
     n_errors: Cell<usize>,
     /// Bytes of tests and prompts that were copied, and of values that were filled in.
     n_filled_bytes: Cell<usize>,
@@ -137,6 +144,7 @@ impl<'a> Context<'a> {
             world,
             sources: RefCell::default(),
             found: RefCell::default(),
+            row_problems: RefCell::default(),
             n_errors: Cell::new(0),
             n_filled_bytes: Cell::new(0),
             pattern_work_left: Cell::new(Some(max_pattern_work)),
@@ -148,7 +156,11 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn finish(self) -> (Sources, Diagnostics) {
-        (self.sources.into_inner(), self.found.into_inner())
+        let mut found = self.found.into_inner();
+        for problems in self.row_problems.into_inner().into_values() {
+            problems.into_diagnostics().for_each(|diagnostic| found.push(diagnostic));
+        }
+        (self.sources.into_inner(), found)
     }
 
     #[cfg(test)]
@@ -168,33 +180,30 @@ impl<'a> Context<'a> {
         if diagnostic.severity == DiagnosticSeverity::Error {
             self.n_errors.set(self.n_errors.get() + 1);
         }
-        self.found.borrow_mut().push(diagnostic);
+        let unmerged = match self.row_problems.borrow_mut().get_mut(&diagnostic.span.file) {
+            Some(problems) => {
+                let line = self.line_of(diagnostic.span);
+                problems.add(diagnostic, line)
+            }
+            None => Some(diagnostic),
+        };
+        if let Some(diagnostic) = unmerged {
+            self.found.borrow_mut().push(diagnostic);
+        }
     }
 
     pub(super) fn error(&self, code: Code, span: SourceSpan, message: impl Into<String>) {
         self.report(Diagnostic::error(code, span, message));
     }
 
+    /// From here on, a problem that several rows of a file have is reported once, with their number.
+    pub(super) fn merge_row_problems(&self, file: FileId) {
+        self.row_problems.borrow_mut().entry(file).or_default();
+    }
+
     /// Number of errors so far; a caller compares two values to find out whether errors were added in between.
     pub(super) fn n_errors(&self) -> usize {
         self.n_errors.get()
-    }
-
-    /// Reads what a suite can do without. If there are errors, nothing is read: they become warnings with `note`.
-    pub(super) fn read_dispensable<T>(&self, note: &str, read: impl FnOnce() -> Option<T>) -> Option<T> {
-        let (before, n_errors) = (self.found.take(), self.n_errors.get());
-        let value = read();
-        let reported = self.found.replace(before);
-        self.n_errors.set(n_errors);
-        let has_failed = reported.has_errors();
-        for mut diagnostic in reported.into_sorted() {
-            if diagnostic.severity == DiagnosticSeverity::Error {
-                diagnostic.severity = DiagnosticSeverity::Warning;
-                diagnostic = diagnostic.note(note);
-            }
-            self.found.borrow_mut().push(diagnostic);
-        }
-        value.filter(|_| !has_failed)
     }
 
     /// Opens a file at a given path, or says at `span` why not.
@@ -213,13 +222,6 @@ impl<'a> Context<'a> {
 
     pub(super) fn parse(&self, file: FileId) -> Option<SourceNode> {
         syntax::parse_document(&self.sources.borrow(), file, &mut self.found.borrow_mut())
-    }
-
-    /// Like [`Self::parse`], for a file that may be something else; nothing is reported.
-    pub(super) fn parse_quietly(&self, file: FileId) -> Option<SourceNode> {
-        let mut found = Diagnostics::default();
-        let node = syntax::parse_document(&self.sources.borrow(), file, &mut found);
-        node.filter(|_| !found.has_errors())
     }
 
     pub(super) fn text_of(&self, file: FileId) -> Arc<str> {
@@ -285,31 +287,8 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Every file of this name in the folders above a file, nearest first.
-    pub(super) fn find_above(&self, reference: &str, from: FileId) -> Vec<FileId> {
-        let path = self.path_of(from);
-        let folders = path.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.world.root));
-        folders
-            .filter_map(|folder| {
-                let path = remove_dots(&folder.join(reference));
-                let known = self.sources.borrow().find(&path);
-                known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
-            })
-            .collect()
-    }
-
     pub(super) fn filled_variables(&self) -> FilledVariables {
         self.filled.borrow().clone()
-    }
-
-    /// Like [`Self::find`], for a file that need not exist.
-    pub(super) fn find_optional(&self, reference: &str, from: FileId) -> Option<FileId> {
-        let path = self.path_of(from);
-        let folders = path.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.world.root));
-        folders.map(|folder| remove_dots(&folder.join(reference))).find_map(|path| {
-            let known = self.sources.borrow().find(&path);
-            known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
-        })
     }
 
     /// Counts bytes that variables add to the file. Whether they may be added: beyond [`MAX_FILLED_BYTES`] nothing
@@ -588,22 +567,6 @@ impl<'a> Context<'a> {
                 self.wrong_type(node, what, "text");
                 None
             }
-        }
-    }
-
-    /// The way from the folder of a file to a file that may be in it or in a folder above.
-    pub(super) fn find_way_up(&self, reference: &str, span: SourceSpan) -> Option<String> {
-        let from = self.path_of(span.file);
-        let (mut folder, mut way) = (from.parent()?, String::new());
-        loop {
-            if (self.world.read)(&remove_dots(&folder.join(reference))).is_ok() {
-                return Some(way + reference);
-            }
-            if folder == self.world.root || !folder.starts_with(&self.world.root) {
-                return None;
-            }
-            folder = folder.parent()?;
-            way.push_str("../");
         }
     }
 

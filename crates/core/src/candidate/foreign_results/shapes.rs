@@ -59,7 +59,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
     },
     ResultShape {
         tool: "DeepEval",
-        list: &["testCases", "test_cases", "test_results"],
+        list: &["testCases", "test_cases", "test_results", "testRunData.testCases"],
         marks: &["actualOutput"],
         id: &["name"],
         task: &["input"],
@@ -83,7 +83,11 @@ pub(super) const SHAPES: &[ResultShape] = &[
     },
     ResultShape {
         tool: "DeepEval",
-        list: &["conversationalTestCases", "conversational_test_cases"],
+        list: &[
+            "conversationalTestCases",
+            "conversational_test_cases",
+            "testRunData.conversationalTestCases",
+        ],
         marks: &["turns", "metricsData|metrics_data"],
         id: &["name"],
         task: &["scenario", "input"],

@@ -54,6 +54,18 @@ fn several_responses_and_columns_without_a_place_are_named() {
 }
 
 #[test]
+fn results_in_a_second_list_are_named() {
+    let case = json!({ "name": "a", "input": "q", "actualOutput": "o", "metricsData": [] });
+    let talk = json!({ "name": "b", "turns": [], "metricsData": [] });
+    let read = |talks: Value| {
+        let file = json!({ "testCases": [case], "conversationalTestCases": talks });
+        read_foreign_results(vec![file]).unwrap().unused
+    };
+    assert_eq!(read(json!([talk])), ["conversationalTestCases"]);
+    assert_eq!(read(json!([])), [""; 0]);
+}
+
+#[test]
 fn every_tool_is_told_by_its_names() {
     let check = |value: Value, tool: &str, response: &str, grade: (&str, f64)| {
         let results = read_foreign_results(vec![value]).unwrap();

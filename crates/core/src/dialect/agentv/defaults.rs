@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::{Map, Value as Json};
 
@@ -53,6 +54,9 @@ pub(super) struct AgentvTestDefaults<'a> {
     pub(super) judge: Judge,
     /// The file holds settings of a project, whose suites say what is asserted.
     pub(super) is_project: bool,
+    /// A test that asserts nothing is shown to a person. In AgentV's own folder, tests are without the assertions that
+    /// suites add to them.
+    pub(super) reviews_tests: bool,
     /// Code that computes the score of every test that has none of its own.
     pub(super) scoring: Option<SourceNode>,
     /// Names under which the tests that were read so far store their outputs.
@@ -86,6 +90,7 @@ impl<'a> AgentvTestDefaults<'a> {
             // All criteria of one assertion are graded in one call.
             judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
             is_project: false,
+            reviews_tests: rules == TestRules::Promptfoo,
             scoring: None,
             stored_outputs: BTreeSet::new(),
             suite_of_project: None,
@@ -112,6 +117,9 @@ impl<'a> AgentvTestDefaults<'a> {
                 && !SUITE_KEYS.iter().any(|key| fields.has(key)),
             ..Self::new(rules)
         };
+        let path = cx.path_of(fields.start().file);
+        let folder = path.parent().and_then(Path::file_name);
+        defaults.reviews_tests |= defaults.is_project || folder.is_some_and(|folder| folder == ".agentv");
         match fields.get("tags").map(|node| (node, &node.shape)) {
             Some((_, NodeShape::Map(_))) => {
                 defaults.metadata.insert("tags".to_owned(), Json::Object(fields.json_map("tags")));

@@ -195,7 +195,7 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
         fields.takes_prefix("x-");
         fields.knows(&["assertionTemplates"]);
         fields.ignores(&["outputs"]);
-        promptfoo::refuse_agentv_keys(&fields, promptfoo::AGENTV_SUITE_KEYS);
+        promptfoo::refuse_agentv_keys(&fields, &promptfoo::agentv_suite_keys());
     }
     report_ineffective_keys(&fields);
     fields.finish();
@@ -208,7 +208,7 @@ fn read_tests(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<Sour
         cx.wrong_type(node, "tests", "a list, or the path of a file");
         return Vec::new();
     }
-    let tests = promptfoo::read_test_nodes(cx, node);
+    let tests = promptfoo::read_test_nodes(cx, node, rules);
     match rules {
         TestRules::Agentv => tests.into_iter().map(rewrite_old_variables).collect(),
         TestRules::Promptfoo => tests,
@@ -331,11 +331,7 @@ fn read_agentv_case(
     if targets.is_empty() && !is_answered {
         targets.extend(defaults.project_target(cx));
     }
-    // A project's own settings may list tests that its suites add assertions to.
-    let folder =
-        cx.path_of(fields.start().file).parent().and_then(|folder| Some(folder.file_name()? == ".agentv"));
-    let is_shown = rules == TestRules::Promptfoo || folder == Some(true) || defaults.is_project;
-    let rubric = if own.is_empty() && is_shown {
+    let rubric = if own.is_empty() && defaults.reviews_tests {
         Some((Arc::new(accept(cx, draft_for_review(), &spot)?), AssertionCriteria::default()))
     } else if own.is_empty() {
         let said = ["assert", "assertions", "evaluators", "criteria"];

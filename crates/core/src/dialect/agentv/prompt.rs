@@ -382,8 +382,7 @@ fn substitute(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>)
     match &mut node.shape {
         NodeShape::Scalar(scalar) if scalar.text.contains("{{") => {
             scalar.text = cx.fill_names(&scalar.text, span, |name| {
-                let name = name.strip_prefix("vars.").unwrap_or(name);
-                let value = vars.get(name)?;
+                let value = promptfoo::find_value(vars, name)?;
                 Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
             });
         }
@@ -597,9 +596,9 @@ fn unfilled_names(node: &SourceNode, vars: &Map<String, Json>) -> Vec<String> {
     let mut names = Vec::new();
     match &node.shape {
         NodeShape::Scalar(scalar) => drop(template::replace(&scalar.text, |name| {
-            let variable = name.strip_prefix("vars.").unwrap_or(name);
-            let is_filled =
-                name.starts_with("env.") || template::is_escape(name) || vars.contains_key(variable);
+            let is_filled = name.starts_with("env.")
+                || template::is_escape(name)
+                || promptfoo::find_value(vars, name).is_some();
             names.extend((!is_filled).then(|| name.to_owned()));
             None
         })),

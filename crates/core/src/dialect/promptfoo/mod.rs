@@ -7,7 +7,7 @@ mod test_files;
 
 pub(super) use prompt_files::read_promptfoo_prompts;
 pub(super) use render::{
-    TestVariables, call_prompt_script, fill_prompt, fill_texts, output_names, settle_variables,
+    TestVariables, call_prompt_script, fill_prompt, fill_texts, find_value, output_names, settle_variables,
 };
 pub(super) use test_files::{read_test_nodes, read_variable_values, read_variables};
 
@@ -51,48 +51,58 @@ const CAMEL_CASE_KEYS: [&str; 14] = [
     "postprocess",
 ];
 
-/// Keys of AgentV that promptfoo does not have.
-const AGENTV_KEYS: [&str; 18] = [
-    "name",
-    "default_test",
-    "evaluate_options",
-    "assertions",
-    "eval_cases",
-    "evalcases",
-    "execution",
-    "workspace",
-    "environment",
-    "input",
-    "input_files",
-    "output_path",
-    "refs",
-    "assert",
-    "imports",
-    "criteria",
-    "governance",
-    "experiment",
+/// A key at the top of AgentV's files that promptfoo does not have.
+struct AgentvKey {
+    name: &'static str,
+    /// Whether a file with this key is one of AgentV.
+    is_mark: bool,
+    /// Whether it says what is run or graded.
+    is_graded: bool,
+}
+
+const fn mark(name: &'static str) -> AgentvKey {
+    AgentvKey { name, is_mark: true, is_graded: false }
+}
+
+const fn graded(name: &'static str) -> AgentvKey {
+    AgentvKey { name, is_mark: false, is_graded: true }
+}
+
+const fn graded_mark(name: &'static str) -> AgentvKey {
+    AgentvKey { name, is_mark: true, is_graded: true }
+}
+
+const AGENTV_KEYS: [AgentvKey; 22] = [
+    mark("name"),
+    graded_mark("default_test"),
+    graded_mark("evaluate_options"),
+    graded_mark("assert"),
+    graded_mark("assertions"),
+    graded("evaluators"),
+    graded_mark("eval_cases"),
+    graded_mark("evalcases"),
+    graded_mark("execution"),
+    graded_mark("workspace"),
+    graded_mark("environment"),
+    graded_mark("input"),
+    graded_mark("input_files"),
+    graded("target"),
+    graded("threshold"),
+    graded("defaults"),
+    mark("output_path"),
+    mark("refs"),
+    mark("imports"),
+    mark("criteria"),
+    mark("governance"),
+    mark("experiment"),
 ];
 
 /// Keys at the top of a file of AgentV that say what is run and graded.
-pub(super) const AGENTV_SUITE_KEYS: &[&str] = &[
-    "default_test",
-    "evaluate_options",
-    "assert",
-    "assertions",
-    "evaluators",
-    "eval_cases",
-    "evalcases",
-    "execution",
-    "workspace",
-    "environment",
-    "input",
-    "input_files",
-    "target",
-    "threshold",
-    "defaults",
-];
+pub(super) fn agentv_suite_keys() -> Vec<&'static str> {
+    AGENTV_KEYS.iter().filter(|key| key.is_graded).map(|key| key.name).collect()
+}
 
-/// The same of its tests.
+/// Keys of its tests that say what is run and graded.
 pub(super) const AGENTV_TEST_KEYS: &[&str] = &[
     "criteria",
     "expected_outcome",
@@ -133,7 +143,7 @@ pub(super) fn is_promptfoo(cx: &Context<'_>, node: &SourceNode) -> bool {
         return true;
     }
     let has = |key: &&str| node.get(key).is_some();
-    if AGENTV_KEYS.iter().any(has) {
+    if AGENTV_KEYS.iter().any(|key| key.is_mark && has(&key.name)) {
         return false;
     }
     MARKS.iter().any(has) || has_camel_case(node, 5) || (has(&"prompts") && names_model(node))
@@ -282,14 +292,15 @@ fn resolve_references(cx: &Context<'_>, node: &mut SourceNode, root: &SourceNode
 
 /// A scenario is its tests once for each entry of its `config`; its variables come before those of the test.
 fn expand_scenarios(cx: &Context<'_>, node: &mut SourceNode) {
+    const RULES: TestRules = TestRules::Promptfoo;
     let Some(scenarios) = node.get("scenarios").cloned() else { return };
-    let mut tests = node.get("tests").map(|tests| read_test_nodes(cx, tests)).unwrap_or_default();
-    for scenario in read_test_nodes(cx, &scenarios) {
+    let mut tests = node.get("tests").map(|tests| read_test_nodes(cx, tests, RULES)).unwrap_or_default();
+    for scenario in read_test_nodes(cx, &scenarios, RULES) {
         let configs = match scenario.get("config") {
-            Some(config) => read_test_nodes(cx, config),
+            Some(config) => read_test_nodes(cx, config, RULES),
             None => vec![text_node("", scenario.span)],
         };
-        let own = scenario.get("tests").map(|tests| read_test_nodes(cx, tests)).unwrap_or_default();
+        let own = scenario.get("tests").map(|tests| read_test_nodes(cx, tests, RULES)).unwrap_or_default();
         for config in &configs {
             tests.extend(own.iter().map(|test| merge_test(config, test)));
         }

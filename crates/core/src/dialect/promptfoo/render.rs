@@ -339,7 +339,8 @@ fn has_only_names(text: &str) -> bool {
     plain
 }
 
-fn find_value<'v>(vars: &'v Map<String, Json>, name: &str) -> Option<&'v Json> {
+/// The value that a name between braces stands for; dots lead into mappings.
+pub(in crate::dialect) fn find_value<'v>(vars: &'v Map<String, Json>, name: &str) -> Option<&'v Json> {
     let name = name.strip_prefix("vars.").unwrap_or(name);
     if let Some(value) = vars.get(name) {
         return Some(value);

@@ -10,43 +10,49 @@ use serde_json::{Map, Value as Json, json};
 use super::{map_node, text_node};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::agentv::TestRules;
 use crate::dialect::context::Context;
 use crate::dialect::rows;
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{DataRow, RowStorage};
 
 /// Where promptfoo itself would fetch tests from.
-const REMOTE: [(&str, &str); 4] = [
+const REMOTE: [(&str, &str); 5] = [
     ("huggingface://", "a Hugging Face dataset"),
+    ("az://", "Azure Blob Storage"),
     ("https://docs.google.com/spreadsheets", "a Google sheet"),
     ("https://", "an address"),
     ("http://", "an address"),
 ];
 
 /// Tests written out, or in files: lists of YAML and JSON, tables, scripts, and patterns of such files.
-pub(in crate::dialect) fn read_test_nodes(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
+pub(in crate::dialect) fn read_test_nodes(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    rules: TestRules,
+) -> Vec<SourceNode> {
     match &node.shape {
         NodeShape::List(items) => items
             .iter()
             .flat_map(|item| match (item.text(), item.get("path")) {
-                (Some(_), _) => read_test_files(cx, item),
-                (None, Some(_)) => read_test_nodes(cx, item),
+                (Some(_), _) => read_test_files(cx, item, rules),
+                (None, Some(_)) => read_test_nodes(cx, item, rules),
                 (None, None) => vec![item.clone()],
             })
             .collect(),
         NodeShape::Map(_) if node.get("path").is_some() => {
             let config = node.get("config").map(|config| cx.json(config));
             match node.get("path").filter(|path| path.text().is_some()) {
-                Some(path) => run_test_script(cx, path, &Vec::from_iter(config)),
+                Some(path) => run_test_script(cx, path, &Vec::from_iter(config), rules),
                 None => Vec::new(),
             }
         }
         NodeShape::Map(_) => vec![node.clone()],
-        NodeShape::Scalar(_) => read_test_files(cx, node),
+        NodeShape::Scalar(_) => read_test_files(cx, node, rules),
     }
 }
 
-fn read_test_files(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
+fn read_test_files(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<SourceNode> {
     let written = node.text().unwrap_or_default();
     if let Some((_, what)) = REMOTE.iter().find(|(start, _)| written.starts_with(start)) {
         cx.report(
@@ -56,22 +62,77 @@ fn read_test_files(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
         return Vec::new();
     }
     let Some(path) = cx.path(node, "tests") else { return Vec::new() };
-    // A folder holds a case in each of its own folders.
-    let pattern = if path.ends_with('/') { format!("{path}*/case.yaml") } else { path.clone() };
-    if pattern.contains(['*', '?']) {
-        let files = rows::find_files(cx, &pattern, node.span);
-        return files.into_iter().flat_map(|file| read_test_file(cx, file, node.span)).collect();
+    if is_workbook(&path) {
+        let message = format!("`{path}` is a workbook, and tests in workbooks are not supported");
+        cx.report(
+            Diagnostic::error(Code::Unsupported, node.span, message)
+                .help("save the sheet with the tests as a CSV file, and name that file"),
+        );
+        return Vec::new();
+    }
+    if path.ends_with('/') {
+        return read_test_folders(cx, &path, node.span, rules);
+    }
+    if path.contains(['*', '?']) {
+        let files = rows::find_files(cx, &path, node.span);
+        return files.into_iter().flat_map(|file| read_test_file(cx, file, node.span, rules)).collect();
     }
     let file = path.rsplit_once(':').map_or(path.as_str(), |(file, _)| file);
     if ["py", "js", "mjs", "cjs", "ts"].iter().any(|end| file.ends_with(&format!(".{end}"))) {
-        return run_test_script(cx, node, &[]);
+        return run_test_script(cx, node, &[], rules);
     }
-    cx.find(&path, node.span).map(|file| read_test_file(cx, file, node.span)).unwrap_or_default()
+    cx.find(&path, node.span).map(|file| read_test_file(cx, file, node.span, rules)).unwrap_or_default()
 }
 
-fn run_test_script(cx: &Context<'_>, node: &SourceNode, arguments: &[Json]) -> Vec<SourceNode> {
+/// The cases of a folder, each in a folder of its own. A case without an id has the name of its folder, and an agent
+/// works in the folder `workspace` next to the case.
+fn read_test_folders(cx: &Context<'_>, path: &str, span: SourceSpan, rules: TestRules) -> Vec<SourceNode> {
+    let mut tests = Vec::new();
+    for file in rows::find_files(cx, &format!("{path}*/case.y*ml"), span) {
+        let case = cx.path_of(file);
+        let Some(folder) = case.parent() else { continue };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let has_workspace = (cx.world.glob)(&folder.join("workspace/*")).is_ok_and(|files| !files.is_empty());
+        for mut test in read_test_file(cx, file, span, rules) {
+            let at = test.span;
+            let mut add = |key: &str, value: SourceNode| {
+                if let NodeShape::Map(entries) = &mut test.shape
+                    && !entries.iter().any(|entry| entry.key == key)
+                {
+                    entries.push(NodeEntry { key: key.to_owned(), key_span: at, value });
+                }
+            };
+            add("id", text_node(name.clone(), at));
+            if has_workspace {
+                // The path starts where the suite is.
+                let template = text_node(format!("{path}{name}/workspace"), span);
+                add("workspace", map_node(vec![("template", template)], span));
+            }
+            tests.push(test);
+        }
+    }
+    tests
+}
+
+/// Whether promptfoo reads a path as an Excel workbook; the name of a sheet may follow after `#`.
+fn is_workbook(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.split('#').next().unwrap_or(name).to_lowercase();
+    name.ends_with(".xlsx") || name.ends_with(".xls")
+}
+
+fn run_test_script(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    arguments: &[Json],
+    rules: TestRules,
+) -> Vec<SourceNode> {
     let Some(path) = cx.path(node, "tests") else { return Vec::new() };
-    match cx.call_script(&path, "generate_tests", arguments, node.span) {
+    let usual = match rules {
+        TestRules::Promptfoo => "generate_tests",
+        TestRules::Agentv => "create_tests",
+    };
+    match cx.call_script(&path, usual, arguments, node.span) {
         Some(Json::Array(tests)) => tests.iter().map(|test| SourceNode::of_json(test, node.span)).collect(),
         Some(_) => {
             cx.error(Code::BadValue, node.span, format!("`{path}` does not answer with a list of tests"));
@@ -81,7 +142,7 @@ fn run_test_script(cx: &Context<'_>, node: &SourceNode, arguments: &[Json]) -> V
     }
 }
 
-fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<SourceNode> {
+fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan, rules: TestRules) -> Vec<SourceNode> {
     let path = cx.path_of(file);
     let extension =
         path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -96,14 +157,27 @@ fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<Sour
             if cx.n_errors() == before {
                 check_table_header(cx, file, table.first(), asked);
             }
-            table.iter().filter_map(|row| read_test_row(cx, row, file, asked)).collect()
+            cx.merge_row_problems(file);
+            match rules {
+                TestRules::Promptfoo => {
+                    table.iter().filter_map(|row| read_test_row(cx, row, file, asked)).collect()
+                }
+                TestRules::Agentv => {
+                    let rows = table.into_iter().enumerate();
+                    rows.filter_map(|(at, row)| read_agentv_test_row(cx, row, at, file, asked)).collect()
+                }
+            }
         }
-        "jsonl" => rows::lines(cx, file),
+        "jsonl" => {
+            let tests = rows::lines(cx, file);
+            cx.merge_row_problems(file);
+            tests
+        }
         "yaml" | "yml" | "json" => {
             let Some(parsed) = cx.parse(file) else { return Vec::new() };
             let inner = parsed.get("tests").filter(|tests| tests.list().is_some()).unwrap_or(&parsed);
             match inner.list() {
-                Some(_) => read_test_nodes(cx, inner),
+                Some(_) => read_test_nodes(cx, inner, rules),
                 None => vec![parsed],
             }
         }
@@ -180,11 +254,7 @@ fn read_test_row(cx: &Context<'_>, row: &TestRow, file: FileId, span: SourceSpan
         let (key, cell) = (key.trim(), value.as_str().unwrap_or_default());
         let number = || cell.trim().parse::<f64>().ok().and_then(crate::source::json_number);
         match key.strip_prefix("__") {
-            // AgentV also writes `vars.name`.
-            None => {
-                let name = key.strip_prefix("vars.").unwrap_or(key);
-                drop(vars.insert(name.to_owned(), Json::from(cell)));
-            }
+            None => drop(vars.insert(key.to_owned(), Json::from(cell))),
             Some(_) if cell.trim().is_empty() => {}
             Some(kind) if kind.starts_with("expected") => {
                 asserted.push(read_assertion_text(cell.trim()));
@@ -231,6 +301,89 @@ fn read_test_row(cx: &Context<'_>, row: &TestRow, file: FileId, span: SourceSpan
         }
     }
     Some(map_node(test, cx.span_of_line(file, row.line)))
+}
+
+/// A row of a table of AgentV. Its columns are those of promptfoo, except that `id` and `input` are those of the test,
+/// `__description` is what the answer must do, and a name with dots below `vars` is a value in a mapping.
+fn read_agentv_test_row(
+    cx: &Context<'_>,
+    mut row: TestRow,
+    at: usize,
+    file: FileId,
+    span: SourceSpan,
+) -> Option<SourceNode> {
+    let place = cx.span_of_line(file, row.line);
+    let mut take = |name: &str| {
+        let key = row.cells.keys().find(|key| key.trim() == name)?.clone();
+        let cell = row.cells.remove(&key)?;
+        cell.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+    };
+    let (id, criteria, input) = (take("id"), take("__description"), take("input"));
+    let [prefix, suffix] = ["__prefix", "__suffix"].map(|name| {
+        let text = take(name)?;
+        if input.is_none() {
+            let message = format!("`{name}` has no effect here: the table has no column `input`");
+            cx.report(Diagnostic::warning(Code::NoEffect, span, message));
+        }
+        Some(text)
+    });
+    let input =
+        input.map(|input| format!("{}{input}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()));
+    let mut vars = Map::new();
+    row.cells.retain(|key, cell| match key.trim().strip_prefix("vars.") {
+        Some(path) => {
+            let names: Vec<&str> = path.splitn(MAX_PATH, '.').map(str::trim).collect();
+            insert_at_path(&mut vars, &names, cell.take());
+            false
+        }
+        None => true,
+    });
+    // Prompts name the input like a variable.
+    vars.extend(input.clone().map(|input| ("input".to_owned(), Json::from(input))));
+    let mut test = read_test_row(cx, &row, file, span)?;
+    let NodeShape::Map(entries) = &mut test.shape else { return None };
+    if let Some(NodeShape::Map(own)) =
+        entries.iter_mut().find(|entry| entry.key == "vars").map(|entry| &mut entry.value.shape)
+    {
+        let vars = vars.iter().map(|(name, value)| NodeEntry {
+            key: name.clone(),
+            key_span: span,
+            value: SourceNode::of_json(value, span),
+        });
+        own.extend(vars);
+    }
+    // Descriptions may repeat, as in several tables whose rows have no id.
+    let description = id.is_none().then(|| format!("row-{}", at + 1));
+    let cells = [
+        ("id", id, place),
+        ("description", description, place),
+        ("criteria", criteria, span),
+        ("input", input, span),
+    ];
+    entries.extend(cells.into_iter().filter_map(|(key, cell, span)| {
+        Some(NodeEntry { key: key.to_owned(), key_span: place, value: text_node(cell?, span) })
+    }));
+    Some(test)
+}
+
+/// Mappings that the name of a column may lead into.
+const MAX_PATH: usize = 16;
+
+/// Sets a value in a mapping, or in a mapping below it.
+fn insert_at_path(map: &mut Map<String, Json>, path: &[&str], value: Json) {
+    match path {
+        [] => {}
+        [name] => drop(map.insert((*name).to_owned(), value)),
+        [name, rest @ ..] => {
+            let inner = map.entry(*name).or_insert_with(|| json!({}));
+            if !inner.is_object() {
+                *inner = json!({});
+            }
+            if let Json::Object(inner) = inner {
+                insert_at_path(inner, rest, value);
+            }
+        }
+    }
 }
 
 /// Texts between commas; a comma after a backslash is part of its text.
