@@ -53,7 +53,6 @@ NOT_RUN = {
     "a-release": "need a published release; scripts/check-dist installs all of its packages",
     "duckdb": "need the program duckdb",
     "packages": "need packages of PyPI or npm; scripts/check-otlp installs them and runs the examples",
-    "ten-minutes": "need ten minutes of waiting",
     "the-source-tree": "build from the source tree, or take minutes",
 }
 SENTINEL = "\x1eexit"
