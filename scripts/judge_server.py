@@ -7,6 +7,7 @@ usage: judge_server.py MILLISECONDS   (prints its address; ends with its standar
 
 import asyncio
 import json
+import os
 import re
 import sys
 
@@ -91,7 +92,7 @@ async def serve(seconds):
                     reply = json.dumps({"object": "list", "data": [{"id": "judge", "object": "model"}]}).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(reply), reply))
                 await writer.drain()
-        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
@@ -99,6 +100,8 @@ async def serve(seconds):
     server = await asyncio.start_server(handle, "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    # Open connections end with the process.
+    os._exit(0)
 
 
 if __name__ == "__main__":
