@@ -169,7 +169,7 @@ class JudgeServer:
     """A judge in a process of its own; ends with the block."""
 
     def __init__(self, latency_ms):
-        command = [sys.executable, ROOT / "scripts/bench_judge_server.py", str(latency_ms)]
+        command = [sys.executable, ROOT / "scripts/judge_server.py", str(latency_ms)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = self._process.stdout.readline().strip()
 

@@ -5,6 +5,7 @@ import pathlib
 import re
 import tempfile
 import unittest
+import unittest.mock
 
 import api_page
 import check_book
@@ -69,8 +70,32 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.try_text("```console exit=1\n$ jurist fail\n```\n").faults, [])
 
     def test_what_is_not_run_is_counted_with_its_reason(self):
-        result = self.try_text("```console needs=a-key\n$ jurist fail\n$ jurist fail\n```\n")
-        self.assertEqual((result.faults, result.skipped), ([], {"a-key": 2}))
+        result = self.try_text("```console needs=a-release\n$ jurist fail\n```\n")
+        self.assertEqual((result.faults, result.n_blocks), ([], 0))
+        self.assertEqual(result.skipped, {check_book.NOT_RUN["a-release"]: [f"{result.page}:1"]})
+
+    def test_an_unknown_reason_is_a_fault(self):
+        self.assertEqual(len(self.try_text("```console needs=patience\n$ jurist say hi\n```\n").faults), 1)
+
+    def test_a_program_that_is_installed_is_no_reason(self):
+        text = "```console needs=duckdb\n$ jurist say hi\nsay hi\n```\n"
+        with unittest.mock.patch.object(check_book.shutil, "which", lambda name: f"/usr/bin/{name}"):
+            self.assertEqual(self.try_text(text).n_blocks, 1)
+
+    def test_blocks_in_comments_prepare_the_page(self):
+        result = self.try_text("<!-- not shown:\n```console\n$ echo hello > a.txt\n```\n-->\n\n```console\n$ cat a.txt\nhello\n```\n")
+        self.assertEqual((result.faults, result.n_blocks), ([], 2))
+
+    def test_a_judge_answers_the_blocks_that_name_it_and_no_others(self):
+        curl = "curl --silent $ANTHROPIC_BASE_URL/v1/messages --data '{\"model\": \"m\", \"messages\": []}' | grep -o '\"text\": \"yes\"'"
+        result = self.try_text(f"```console judge\n$ export ANTHROPIC_API_KEY=…\n$ {curl}\n```\n\n"
+                               "```console\n$ echo =$ANTHROPIC_API_KEY\n=\n```\n")
+        self.assertEqual(result.faults, [])
+
+    def test_a_program_that_does_not_end_is_started_and_stopped(self):
+        serve = "$ sh -c 'trap \"exit 0\" TERM; echo ready; while true; do sleep 0.1; done'\n"
+        self.assertEqual(self.try_text(f"```console starts\n{serve}```\n").faults, [])
+        self.assertEqual(len(self.try_text("```console starts\n$ sh -c 'echo no; exit 3'\n```\n").faults), 1)
 
 
 class Prose(unittest.TestCase):
@@ -121,10 +146,17 @@ class Api(unittest.TestCase):
         page = api_page.make_page()
         self.assertEqual(len(re.findall("^### ", page, re.MULTILINE)), page.count("```sh\ncurl"))
 
+    def test_no_example_has_a_placeholder(self):
+        examples = "".join(re.findall("^```sh\n(.*?)^```", api_page.make_page(), re.DOTALL | re.MULTILINE))
+        self.assertEqual(re.findall(r"\bTEXT\b|/[A-Z]+\b|@FILE|'\{\}'|\[\]", examples), [])
+
     def test_nobody_needs_a_token_to_join_or_sign_in(self):
         examples = dict(re.findall(r"^### (.+?)\n.*?^```sh\n(.*?)^```", api_page.make_page(), re.DOTALL | re.MULTILINE))
         self.assertNotIn("JURIST_TOKEN", examples["POST /api/v1/join"] + examples["POST /api/v1/session"] + examples["GET /ready"])
         self.assertIn("JURIST_TOKEN", examples["GET /api/v1/session"])
+        for annotators in ("POST /api/v1/tasks/{task}/next", "POST /api/v1/assignments/{id}/submit"):
+            self.assertIn("--cookie cookies.txt", examples[annotators])
+            self.assertNotIn("JURIST_TOKEN", examples[annotators])
         self.assertIn("/tasks/ant_", examples["DELETE /api/v1/tasks/{task}/items/{item}"])
 
     def test_fields_of_answers_are_listed_and_objects_inside_are_linked(self):

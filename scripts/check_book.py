@@ -8,13 +8,19 @@ A page is tried from top to bottom in an empty folder of its own (with a copy of
   `…` stands for anything within a line, and alone on a line for any number of lines.
   A fence that shows no output at all is run, and only its exit codes count.
 - A command must succeed, unless `$ echo $?` follows it, or the fence says `exit=N` for its last command.
-- `needs=REASON` after `console` says why a fence is not run (a key, the network, an hour); these are counted.
+- A fence with the word `judge` gets a key and a model with scripted replies, one with `postgres` a database (book_services.py).
+- Each command of a fence with the word `starts` runs until it has printed something; it must then end when it is told to.
+- A fence in a comment (`<!-- … -->`) is run as well. It prepares what the page speaks of, such as a server with answers.
+- `needs=REASON` after `console` says why a fence is not run; NOT_RUN has the reasons, and the report lists these fences.
+  If the reason is a program, such as duckdb, the fence is run where that program is installed.
 - A page that uses a program which this machine lacks (jq, curl, node) is not tried, and that is counted.
 - `jurist …` in backticks, and commands that are not run, must have the subcommands and flags of the program.
 - `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
 - docs/settings.md must have every environment variable that the sources read or set.
 
-A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
+A page may start a server on port 8000 (`--port 8000`, or `jurist serve` alone): here it gets a free port, in commands, files
+and outputs alike. `--server https://jurist.example.org` is this server too. In commands, `jrk_…` is the variable TOKEN of the
+shell, if it is set, and any other `…` is a word.
 
 JURIST_BLESS=1 replaces the outputs that differ. What changes with each run (ids, times) is written as `…` then.
 """
@@ -25,7 +31,6 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -36,11 +41,20 @@ from dataclasses import dataclass, field
 import api_page
 import environment_variables
 import inline_commands
+from book_services import SERVICES, find_free_port
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Their blocks are tried by other tests (published.rs, tidy.rs, the soak test), or describe how to build Jurist itself.
 TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dependencies.md", "docs/api.md",
                    "docs/api-objects.md", "docs/dialects.md"}
+NOT_RUN = {
+    "a-build-from-source": "need minutes of compiling; `make test` and scripts/dist build the same",
+    "a-container-tool": "need Docker or Podman; scripts/check-dist carries out the container file without them",
+    "a-release": "need a published release; scripts/check-dist installs all of its packages",
+    "duckdb": "need the program duckdb",
+    "packages": "need packages of PyPI or npm; scripts/check-otlp installs them and runs the examples",
+    "the-source-tree": "build from the source tree, or take minutes",
+}
 SENTINEL = "\x1eexit"
 SECONDS_PER_COMMAND = 60
 # Long commands report their progress, and what is long depends on the machine.
@@ -76,12 +90,17 @@ class ShownCommand:
 @dataclass
 class PageResult:
     page: str
+    n_blocks: int = 0
     n_commands: int = 0
     n_compared: int = 0
     n_files: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
+    # The places of the blocks that were not run, by reason.
+    skipped: dict[str, list[str]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     new_texts: list[tuple[str, str]] = field(default_factory=list)
+
+    def skip(self, reason, fence):
+        self.skipped.setdefault(reason, []).append(f"{self.page}:{fence.line}")
 
 
 def list_pages():
@@ -141,12 +160,6 @@ def matches(shown, output):
     return re.fullmatch(pattern, tidy(output)) is not None
 
 
-def find_free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
 class Shell:
     """One bash for a page, so that variables and background programs stay; stdout and stderr as a terminal shows them."""
 
@@ -154,6 +167,8 @@ class Shell:
         self.port = find_free_port()
         home = folder / ".home"
         home.mkdir()
+        # In this order: the free ports may have the same digits.
+        self.replaced = {"8000": self.port, "8731": find_free_port(), "0.0.0.0:": "127.0.0.1:"}
         path = path or os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
         environment = {
             "PATH": path, "HOME": str(home), "JURIST_CACHE": str(home / "cache"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
@@ -164,10 +179,33 @@ class Shell:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
 
+    def localise(self, text):
+        for shown, here in self.replaced.items():
+            text = text.replace(shown, here)
+        return text
+
+    def localise_command(self, command):
+        command = command.replace("jrk_…", "${TOKEN:-jrk_example}").replace("…", "example")
+        command = command.replace("--server https://jurist.example.org", "--server http://127.0.0.1:8000")
+        if re.match(r"jurist serve\b", command) and not re.search(r"--(?:port|address)\b", command):
+            command = command.replace("jurist serve", "jurist serve --port 8000", 1)
+        if command.endswith(" &") and ">" not in command:
+            command = command.removesuffix("&") + "> .home/background.log 2>&1 &"
+        return self.localise(command)
+
+    def start(self, command):
+        """Of a program that runs until it is stopped: what it prints first, and how it ends."""
+        log = ".home/started.log"
+        return self.execute(f"(exec {self.localise_command(command)}\n) > {log} 2>&1 &\nSTARTED=$!\n"
+                        f"until [ -s {log} ] || ! kill -0 $STARTED 2>&-; do sleep 0.1; done\n"
+                        f"kill $STARTED 2>&-; wait $STARTED; ENDED=$?; cat {log}; rm {log}; (exit $ENDED)")
+
     def run(self, command):
+        return self.execute(self.localise_command(command))
+
+    def execute(self, command):
         if self.process.poll() is not None:
             return "(not run: an earlier command ended the shell)\n", -1
-        command = command.replace("8000", self.port)
         # Background programs must not hold this pipe open or write into it.
         self.process.stdin.write(f"{{ {command}\n}} </dev/null\n__code=$?; printf '\\n{SENTINEL} %s\\n' $__code; (exit $__code)\n")
         self.process.stdin.flush()
@@ -228,7 +266,9 @@ def try_page(page, program, path=None):
     result = PageResult(page)
     fences = read_fences(text)
     for tool in list_missing_tools(fences):
-        result.skipped[f"the program {tool}"] = sum(len(read_commands(fence.text)) for fence in fences if fence.language == "console")
+        for fence in fences:
+            if fence.language == "console":
+                result.skip(f"are on a page that needs the program {tool}", fence)
         return result
     folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
     # A project of its own, whatever lies in the folders above.
@@ -236,34 +276,53 @@ def try_page(page, program, path=None):
     if "examples/" in text:
         shutil.copytree(ROOT / "examples", folder / "examples")
     shell = Shell(folder, program, path)
+    named = {word for fence in fences if fence.language == "console" for word in fence.words if word in SERVICES}
+    services = {}
     try:
+        for word in sorted(named):
+            if not SERVICES[word].name_missing():
+                services[word] = SERVICES[word](folder)
+                shell.replaced |= services[word].replaced
         for fence in fences:
             name = file_of(fence)
             if name:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(fence.text.replace("8000", shell.port))
+                (folder / name).write_text(shell.localise(fence.text))
                 result.n_files += 1
             if fence.language == "console":
-                try_commands(fence, shell, result)
+                try_commands(fence, shell, services, result)
             elif fence.language == "yaml" and "other" not in fence.words:
                 check_yaml(fence, name, folder, shell, result)
     finally:
         shell.close()
+        for service in services.values():
+            service.stop()
         shutil.rmtree(folder, ignore_errors=True)
     return result
 
 
-def try_commands(fence, shell, result):
-    reason = fence.option("needs")
+def try_commands(fence, shell, services, result):
     commands = read_commands(fence.text)
     if not commands:
         result.faults.append(f"{result.page}:{fence.line}: a console block without a line that begins with `$ `")
         return
-    if reason:
-        result.skipped[reason] = result.skipped.get(reason, 0) + len(commands)
+    needed = fence.option("needs")
+    if needed and needed not in NOT_RUN:
+        result.faults.append(f"{result.page}:{fence.line}: check_book.py has no reason `{needed}`; it has {', '.join(NOT_RUN)}")
         return
+    reason = find_reason_not_to_run(fence)
+    if reason:
+        result.skip(reason, fence)
+        return
+    variables = {name: value for word in fence.words if word in services for name, value in services[word].variables.items()}
+    run = shell.start if "starts" in fence.words else shell.run
+    if variables:
+        shell.run("export " + " ".join(f"{name}={value}" for name, value in variables.items()))
     for shown in commands:
-        shown.output, shown.exit_code = shell.run(shown.command)
+        shown.output, shown.exit_code = run(shown.command)
+    if variables:
+        shell.run(f"unset {' '.join(variables)}")
+    result.n_blocks += 1
     result.n_commands += len(commands)
     check_exit_codes(fence, commands, result)
     if all(not shown.shown.strip() for shown in commands):
@@ -274,6 +333,14 @@ def try_commands(fence, shell, result):
     new = "".join(write_command(shown) for shown in commands)
     result.new_texts.append((fence.text, new))
     result.faults.append(f"{result.page}:{fence.line}: the output is not the one that is shown; it is\n{new}")
+
+
+def find_reason_not_to_run(fence):
+    needed = fence.option("needs")
+    if needed and not shutil.which(needed):
+        return NOT_RUN[needed]
+    missing = [SERVICES[word].name_missing() for word in fence.words if word in SERVICES]
+    return next((f"need {name}" for name in missing if name), None)
 
 
 def check_exit_codes(fence, commands, result):
@@ -414,14 +481,15 @@ def main():
 def report(results):
     skipped = {}
     for result in results:
-        for reason, count in result.skipped.items():
-            skipped[reason] = skipped.get(reason, 0) + count
-    n_commands = sum(result.n_commands for result in results)
-    n_compared = sum(result.n_compared for result in results)
-    n_files = sum(result.n_files for result in results)
-    print(f"{len(results)} pages: {n_commands} commands run, {n_compared} outputs compared, {n_files} files tried")
-    for reason, count in sorted(skipped.items()):
-        print(f"  {count} commands not run: needs {reason.replace('-', ' ')}")
+        for reason, places in result.skipped.items():
+            skipped.setdefault(reason, []).extend(places)
+    n_blocks, n_commands, n_compared, n_files = (
+        sum(getattr(result, name) for result in results) for name in ("n_blocks", "n_commands", "n_compared", "n_files"))
+    print(f"{len(results)} pages: {n_blocks} console blocks with {n_commands} commands run, {n_compared} outputs compared, "
+          f"{n_files} files tried")
+    print(f"{sum(map(len, skipped.values()))} console blocks not run:")
+    for reason, places in sorted(skipped.items()):
+        print(f"  {len(places)} {reason}: {', '.join(places)}")
 
 
 if __name__ == "__main__":

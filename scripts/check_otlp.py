@@ -118,11 +118,29 @@ def instrumented(server, model, name):
     print(f"ok: OpenAI's client through {name}, {usage['input']} + {usage['output']} tokens counted once, {len(content['steps'])} messages")
 
 
+def read_example(language, name, server):
+    """An example of the book as it is written there, with the address of this server."""
+    code = re.search(rf"^```{language} file={re.escape(name)}\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
+    need("http://127.0.0.1:8000" in code, f"{name} has another address")
+    return code.replace("http://127.0.0.1:8000", server)
+
+
+def run_python_example(server):
+    ran = subprocess.run([sys.executable, "-c", read_example("python", "traced.py", server)], capture_output=True, text=True, timeout=60)
+    need(ran.returncode == 0, f"traced.py: {ran.stdout}{ran.stderr}")
+    sent = get(f"{server}/api/v1/traces?agent=support")["items"]
+    need(len(sent) == 1, f"one trace of the agent support, not {sent}")
+    _, content = finished(server, sent[0]["id"])
+    texts = [step.get("text") for step in content["steps"]]
+    need(texts == ["Where is order 1042?", "It was shipped."], content)
+    print("ok: the Python example of the book, 1 span")
+
+
 def run_node_example(server, packages, exporter):
-    """The JavaScript example of the book as it is written there; only the address and the exporter are replaced."""
-    code = re.search(r"^```js file=traced\.mjs\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
-    need("http://127.0.0.1:8000" in code and "exporter-trace-otlp-http" in code, "the example has another address or exporter")
-    code = code.replace("http://127.0.0.1:8000", server).replace("exporter-trace-otlp-http", exporter)
+    """With its exporter, or another one."""
+    code = read_example("js", "traced.mjs", server)
+    need("exporter-trace-otlp-http" in code, "the example has another exporter")
+    code = code.replace("exporter-trace-otlp-http", exporter)
     file = pathlib.Path(packages) / "traced.mjs"
     file.write_text(code)
     ran = subprocess.run(["node", str(file)], capture_output=True, text=True, timeout=60)
@@ -148,6 +166,7 @@ def main():
             by_hand(server, Compression.Gzip)
             for name in ["openai_v2", "openai"]:
                 instrumented(server, model, name)
+            run_python_example(server)
             if packages:
                 for exporter in ["exporter-trace-otlp-http", "exporter-trace-otlp-proto"]:
                     run_node_example(server, packages[0], exporter)

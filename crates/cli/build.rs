@@ -24,14 +24,35 @@ fn main() {
         let path = docs.join(name);
         // Pages of the project itself, such as the changelog, lie outside of the folder.
         if !name.starts_with("../") && path.is_file() {
-            let path = path.display().to_string();
-            let _ = writeln!(
-                pages,
-                "    BookPage {{ title: {title:?}, name: {name:?}, text: include_str!({path:?}) }},"
-            );
+            println!("cargo::rerun-if-changed={}", path.display());
+            let text =
+                without_comments(&std::fs::read_to_string(path).expect("a page of the book can be read"));
+            let _ = writeln!(pages, "    BookPage {{ title: {title:?}, name: {name:?}, text: {text:?} }},");
         }
     }
     pages.push(']');
     let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("book_pages.rs"), pages).expect("the list of pages can be written");
+}
+
+/// The text of a page for readers. Comments outside of code have what `scripts/check-book` needs to run its commands.
+fn without_comments(page: &str) -> String {
+    let mut text = String::new();
+    let (mut is_code, mut is_comment, mut was_comment) = (false, false, false);
+    for line in page.lines() {
+        is_comment |= !is_code && line.starts_with("<!--");
+        if is_comment {
+            is_comment = !line.contains("-->");
+            was_comment = true;
+            continue;
+        }
+        is_code ^= line.trim_start().starts_with("```");
+        // The empty line behind a comment goes with it.
+        if !(was_comment && line.is_empty()) {
+            text.push_str(line);
+            text.push('\n');
+        }
+        was_comment = false;
+    }
+    text
 }

@@ -116,7 +116,7 @@ function linkText(token, open, glossary) {
 
 /** Makes a renderer for one page; `book` collects links, files and faults of all pages. */
 export function renderPage(page, book) {
-  const text = readFileSync(path.join(book.docs, page.source), "utf8").replace(/<!--[\s\S]*?-->\n?/g, "");
+  const text = withoutComments(readFileSync(path.join(book.docs, page.source), "utf8"));
   const md = new MarkdownIt({ html: false, linkify: false, typographer: false });
   md.renderer.rules.fence = (tokens, index) => renderCode(tokens[index], book);
   md.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>';
@@ -134,6 +134,12 @@ export function renderPage(page, book) {
   page.sections = listSections(tokens, page);
   page.heading = page.headings.find((heading) => heading.level === 1)?.text ?? page.title;
   return page;
+}
+
+/** Comments outside of code have what `scripts/check-book` needs to run the commands of a page. */
+export function withoutComments(text) {
+  const codeOrComment = /^ *(```+)[\s\S]*?^ *\1 *$|<!--[\s\S]*?-->\n?/gm;
+  return text.replace(codeOrComment, (found) => (found.startsWith("<!--") ? "" : found));
 }
 
 function plainText(inline) {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 // @ts-expect-error a script without types
-import { slugOf } from "../book/pages.mjs";
+import { slugOf, withoutComments } from "../book/pages.mjs";
 
 const home = dirname(fileURLToPath(import.meta.url));
 const docs = join(home, "../../docs");
@@ -47,4 +47,10 @@ test("links into the book lead to pages and headings that exist", () => {
     return !existsSync(source) || (anchor !== undefined && !anchorsOf(source).has(anchor));
   });
   expect(broken).toEqual([]);
+});
+
+test("comments are no part of a page of the book, and those in code are", () => {
+  const code = "```console\n$ head -1 page.md\n<!-- first -->\n```\n";
+  const comment = "<!-- not shown:\n```console\n$ true\n```\n-->\n";
+  expect(withoutComments(`One.\n\n${comment}Two.\n\n${code}`)).toBe(`One.\n\nTwo.\n\n${code}`);
 });

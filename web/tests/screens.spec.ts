@@ -267,49 +267,6 @@ for (const scheme of ["light", "dark"] as const) {
   }
 }
 
-// Those of the README.
-test("demo, pictures of the README", async ({ page }) => {
-  test.skip(!demo, "JURIST_DEMO is the address of a demo that runs: scripts/demo");
-  await page.setViewportSize({ width: 1280, height: 768 });
-  const here = `${demo}/p/Demo-invented`;
-  const shot = async (name: string) => {
-    await page.waitForLoadState("networkidle");
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: `${folder}/${name}.png` });
-  };
-  // A slow machine has pauses between requests in which the network is idle, so each picture waits for its figures.
-  await page.goto(here);
-  await expect(
-    page
-      .getByRole("region", { name: /^Last 7 days/ })
-      .getByRole("table")
-      .first(),
-  ).toBeAttached();
-  await shot("overview");
-  await page.goto(`${here}/monitors/support%20desk?view=trend`);
-  await shot("monitor");
-  await page.goto(`${here}/runs`);
-  await page
-    .getByRole("link", { name: /support desk/ })
-    .first()
-    .click();
-  await shot("run");
-  await page.goto(`${here}/annotate`);
-  await page
-    .getByRole("listitem")
-    .filter({ hasText: "Changes" })
-    .getByRole("link", { name: "Start" })
-    .click();
-  await page.getByLabel("Your name").fill("You");
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("radiogroup").first()).toBeVisible();
-  await page.keyboard.press("4");
-  await page.keyboard.press("2");
-  await page.keyboard.press("ArrowRight");
-  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
-  await shot("annotate");
-});
-
 /** Three weeks of one line that fell, and of the version after it. */
 function invented() {
   const days = (from: number, to: number, mean: number) =>

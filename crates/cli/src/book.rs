@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn comments_for_the_check_of_the_book_are_no_part_of_its_pages_and_those_in_code_are() {
+        for page in BOOK_PAGES {
+            assert!(!page.text.lines().any(|line| line == "-->"), "{}", page.name);
+        }
+        let page = find_book_page("how-to/ci").expect("it is there");
+        assert!(page.text.contains("\n<!-- jurist-comment"));
+    }
+
+    #[test]
     fn names_are_unique() {
         let mut names: Vec<&str> = BOOK_PAGES.iter().map(BookPage::short_name).collect();
         let n = names.len();

@@ -174,7 +174,7 @@ fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
 }
 
 /// The annotator's next item: a started one, or a new one
-#[utoipa::path(post, path = "/tasks/{task}/next", tag = "assignments",
+#[utoipa::path(post, path = "/tasks/{task}/next", tag = "assignments", security(("session" = [])),
     params(("task" = String, Path, description = TASK_ID)), responses(
     (status = 200, body = NextWork), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -205,7 +205,7 @@ async fn assign_next_item(
 }
 
 /// Your own assignment
-#[utoipa::path(get, path = "/assignments/{id}", tag = "assignments",
+#[utoipa::path(get, path = "/assignments/{id}", tag = "assignments", security(("session" = [])),
     params(("id" = String, Path, description = ASSIGNMENT_ID)), responses(
     (status = 200, body = WorkShown), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -226,7 +226,7 @@ async fn get_assignment(
 }
 
 /// Save the current draft
-#[utoipa::path(put, path = "/assignments/{id}/draft", tag = "assignments",
+#[utoipa::path(put, path = "/assignments/{id}/draft", tag = "assignments", security(("session" = [])),
     params(("id" = String, Path, description = ASSIGNMENT_ID)),
     request_body = SentDraft, responses(
     (status = 200, body = DraftSaved), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -255,7 +255,7 @@ async fn save_assignment_draft(
 }
 
 /// Submit an assignment; incomplete answers are refused with the missing parts
-#[utoipa::path(post, path = "/assignments/{id}/submit", tag = "assignments",
+#[utoipa::path(post, path = "/assignments/{id}/submit", tag = "assignments", security(("session" = [])),
     params(("id" = String, Path, description = ASSIGNMENT_ID)),
     request_body = SentDraft, responses(
     (status = 200, body = SubmitAnswer), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -307,7 +307,7 @@ async fn submit_assignment(
 }
 
 /// Skip an assignment, so that it is assigned to another annotator
-#[utoipa::path(post, path = "/assignments/{id}/skip", tag = "assignments",
+#[utoipa::path(post, path = "/assignments/{id}/skip", tag = "assignments", security(("session" = [])),
     params(("id" = String, Path, description = ASSIGNMENT_ID)), responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It was submitted")

@@ -213,7 +213,7 @@ async fn sign_out(
 }
 
 /// Change the password; all other sessions end
-#[utoipa::path(put, path = "/session/password", tag = "session", request_body = NewPassword, responses(
+#[utoipa::path(put, path = "/session/password", tag = "session", security(("session" = [])), request_body = NewPassword, responses(
     (status = 200, body = SignedInAccount), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 429, body = Problem)
 ))]
@@ -264,7 +264,7 @@ async fn join_by_invitation(
 }
 
 /// Join another project by an invitation
-#[utoipa::path(post, path = "/session/projects", tag = "session", request_body = JoinProject, responses(
+#[utoipa::path(post, path = "/session/projects", tag = "session", security(("session" = [])), request_body = JoinProject, responses(
     (status = 200, body = OpenProject), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 409, body = Problem, description = "They are already a member")
 ))]

@@ -1,33 +1,57 @@
-"""A judge for benchmarks: answers chat completions after a fixed time, in the shape that the request asks for.
+"""A judge for benchmarks and for the commands of the book: answers after a fixed time, in the shape that the request asks
+for. It speaks OpenAI's chat protocol, and Anthropic's messages under /v1/messages.
 
-usage: bench_judge_server.py MILLISECONDS   (prints its address; ends with its standard input)
+usage: judge_server.py MILLISECONDS   (prints its address; ends with its standard input)
 `GET /count` gives the number of completions so far.
 """
 
 import asyncio
 import json
+import os
+import re
 import sys
 
 
-def fill(schema, root):
-    """Some value of a JSON Schema that agrees wherever there is a choice."""
+def fill(schema, root, highest=1):
+    """Some value of a JSON Schema that agrees wherever there is a choice; `highest` is the number for one without a bound."""
     if "$ref" in schema:
         found = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
             found = found[part]
-        return fill(found, root)
+        return fill(found, root, highest)
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
         return next((value for value in schema["enum"] if str(value).lower() in ("met", "yes", "true")), schema["enum"][0])
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            return fill(schema[key][0], root)
+            return fill(schema[key][0], root, highest)
     kind = schema.get("type", "object")
     kind = kind[0] if isinstance(kind, list) else kind
+    answered = schema.get("items", {}).get("properties", {}).get("id", {}).get("enum", []) if kind == "array" else []
+    if answered:
+        return [{**fill(schema["items"], root, highest), "id": name} for name in answered]
     if kind == "object":
-        return {name: fill(inner, root) for name, inner in schema.get("properties", {}).items()}
-    return {"array": [], "boolean": True, "string": "yes", "null": None}.get(kind, schema.get("maximum", 1))
+        # Quotes would have to be in the candidate.
+        return {name: [] if name == "evidence" else fill(inner, root, highest) for name, inner in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [fill(schema["items"], root, highest)] if "items" in schema else []
+    return {"boolean": True, "string": "yes", "null": None}.get(kind, schema.get("maximum", highest))
+
+
+def answer_messages(request):
+    """As Anthropic's protocol has it. A tool is called once; the next answer is a text."""
+    schema = ((request.get("output_config") or {}).get("format") or {}).get("schema")
+    tools = [] if "tool_result" in json.dumps(request["messages"]) else request.get("tools", [])
+    if tools:
+        schema = tools[0]["input_schema"]
+        content = {"type": "tool_use", "id": "1", "name": tools[0]["name"], "input": fill(schema, schema)}
+    else:
+        # The schemas of this protocol have no bounds; the question names them.
+        scale = re.findall(r"whole numbers from -?\d+ to (\d+)", json.dumps(request["messages"]))
+        content = {"type": "text", "text": "yes" if schema is None else json.dumps(fill(schema, schema, int(scale[-1]) if scale else 1))}
+    return {"id": "1", "type": "message", "role": "assistant", "model": request["model"], "content": [content],
+            "stop_reason": "tool_use" if tools else "end_turn", "usage": {"input_tokens": 300, "output_tokens": 20}}
 
 
 def answer(request):
@@ -62,7 +86,8 @@ async def serve(seconds):
                     n_answered += 1
                     if seconds:
                         await asyncio.sleep(seconds)
-                    reply = json.dumps(answer(json.loads(body))).encode()
+                    is_messages = head.startswith("POST /v1/messages")
+                    reply = json.dumps((answer_messages if is_messages else answer)(json.loads(body))).encode()
                 else:
                     reply = json.dumps({"object": "list", "data": [{"id": "judge", "object": "model"}]}).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(reply), reply))
@@ -75,6 +100,8 @@ async def serve(seconds):
     server = await asyncio.start_server(handle, "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    # Open connections end with the process.
+    os._exit(0)
 
 
 if __name__ == "__main__":
