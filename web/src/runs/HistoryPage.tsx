@@ -8,6 +8,7 @@ import {
   type Range,
   range3,
   type ScaleEnds,
+  sharedEndsOf,
   signed,
   signedRange,
 } from "../chart/figures";
@@ -129,9 +130,7 @@ const changeOf = (difference: Difference): RunPoint["change"] =>
 
 /** The scale that the scores of all these runs share. */
 export function sharedScaleOfRuns(points: Pick<HistoryPoint, "score" | "scale">[]): ScaleEnds | undefined {
-  const [first, ...others] = points.filter((point) => point.score != null).map((point) => point.scale);
-  const isShared = others.every((scale) => scale?.min === first?.min && scale?.max === first?.max);
-  return isShared ? (first ?? undefined) : undefined;
+  return sharedEndsOf(points.filter((point) => point.score != null).map((point) => point.scale));
 }
 
 function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
@@ -204,7 +203,7 @@ function FigureTable({ caption, points, scale }: FigureTableProps) {
         ? "Value of the chart for this run, on the scale of the rubrics and from 0 to 1."
         : "Value of the chart for this run, from 0 to 1.",
       align: "end",
-      cell: (point) => (point.mean == null ? "–" : <ScaledScore mean={point.mean} scale={scale} isMinor />),
+      cell: (point) => <ScaledScore mean={point.mean} scale={scale} isMinor />,
     },
     {
       name: "interval",
@@ -250,17 +249,14 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
         </Term>
       ),
       align: "end",
-      cell: (point) =>
-        point.score == null ? (
-          "–"
-        ) : (
-          <ScaledScore
-            mean={point.score}
-            interval={point.score_interval as Range | null | undefined}
-            scale={point.scale}
-            isMinor
-          />
-        ),
+      cell: (point) => (
+        <ScaledScore
+          mean={point.score}
+          interval={point.score_interval as Range | null | undefined}
+          scale={point.scale}
+          isMinor
+        />
+      ),
     },
     {
       name: "rate",
