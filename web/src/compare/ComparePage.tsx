@@ -253,7 +253,7 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
 type Row = {
   name: string;
   difference: Difference;
-  /** For a guard criterion less is better, so only overall figures are coloured as better or worse. */
+  /** For a guard criterion less is better, so only significant overall differences are coloured. */
   isTotal: boolean;
   scale?: ScaleEnds;
 };
@@ -303,7 +303,7 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
       align: "end",
       cell: ({ difference: it, isTotal }) => (
         <>
-          <SignedDifference value={it.difference} isNeutral={!isTotal} />{" "}
+          <SignedDifference value={it.difference} isNeutral={!isTotal || !isSignificant(it)} />{" "}
           {it.interval && signedRange(it.interval)}
         </>
       ),
@@ -334,6 +334,9 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
     </section>
   );
 }
+
+const isSignificant = ({ interval }: Difference): boolean =>
+  interval != null && (interval[0] > 0 || interval[1] < 0);
 
 function SignedDifference({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
   const tone = isNeutral || Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
@@ -426,6 +429,7 @@ function ChangedCases({ changed, nCases, run, scales, nameOf }: ChangedCasesProp
           columns={columns}
           rows={changed.slice(0, MOST)}
           keyOf={(it) => it.case}
+          stacked
         />
       )}
       {changed.length > MOST && <p className={styles.soft}>and {count(changed.length - MOST)} more</p>}

@@ -44,6 +44,21 @@ test("means of two runs are on the scale of their criterion, and the overall sco
   expect(shown(null)).toEqual([expect.stringMatching(/^score0\.2500\.500\+0\.250/), onFive("tone")]);
 });
 
+test("only significant differences of the score and the pass rate are coloured", () => {
+  const scales = { before: { criteria: new Map() }, after: { criteria: new Map() } };
+  const of = (interval: [number, number]) =>
+    ({ before: 0.25, after: 0.5, difference: 0.25, interval, n: 4, p: 0.04 }) as Difference;
+  const comparison = {
+    n_cases: 4,
+    score: of([0.1, 0.4]),
+    pass_rate: of([-0.1, 0.6]),
+    criteria: { tone: of([0.1, 0.4]) },
+  };
+  render(<DifferenceTable comparison={comparison as unknown as Comparison} scales={scales} />);
+  const tones = screen.getAllByText("+0.250").map((it) => it.dataset.tone);
+  expect(tones).toEqual(["better", undefined, undefined]);
+});
+
 test("the scores of a case are on the scale of each run", () => {
   const scales = { before: { overall: FIVE, criteria: new Map() }, after: { criteria: new Map() } };
   const shown = (before: number | null, after: number | null) =>

@@ -21,7 +21,6 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
 import { newestWithEarlier } from "./earlierRuns";
 import styles from "./HistoryPage.module.css";
 import { type HistoryPoint, historyQuery, latestRunsQuery, type RunHistory } from "./queries";
@@ -240,14 +239,10 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
     { name: "origin", head: "Commit", cell: (point) => <RunOrigin provenance={point.provenance} /> },
     {
       name: "score",
-      head: (
-        <Term
-          about="Mean score of all cases that have a score, with its 95 % confidence interval; on the scale of the rubrics, where they share one, and from 0 to 1."
-          entry="score"
-        >
-          Score
-        </Term>
-      ),
+      head: "Score",
+      about:
+        "Mean score of all cases that have a score, with its 95 % confidence interval; on the scale of the rubrics, where they share one, and from 0 to 1.",
+      entry: "score",
       align: "end",
       cell: (point) => (
         <ScaledScore
@@ -260,14 +255,10 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
     },
     {
       name: "rate",
-      head: (
-        <Term
-          about="Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted."
-          entry="verdict"
-        >
-          Pass rate
-        </Term>
-      ),
+      head: "Pass rate",
+      about:
+        "Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted.",
+      entry: "verdict",
       align: "end",
       wide: true,
       cell: (point) =>
@@ -284,14 +275,10 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
     },
     {
       name: "change",
-      head: (
-        <Term
-          about="Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell."
-          entry="p-value"
-        >
-          Since the run before
-        </Term>
-      ),
+      head: "Since the run before",
+      about:
+        "Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell.",
+      entry: "p-value",
       cell: (point) => <HistoryChange point={point} />,
     },
   ];
@@ -303,6 +290,7 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
         columns={columns}
         rows={points.toReversed()}
         keyOf={(point) => point.id}
+        stacked
       />
     </section>
   );

@@ -160,13 +160,13 @@ function AnswerTable({ run, columns, rows, outcomes }: AnswerTableProps) {
   const describe = (row: GridRow, column: number): string =>
     column === 0 ? row.name : describeCell(row, columns[column - 1], row.cells[column - 1], run.scale);
   const shown: VirtualColumn<GridRow>[] = [
-    { name: "case", head: "Case", width: 14, cell: (row) => <CaseName {...row.tagged} /> },
+    { name: "case", head: "Case", width: 13, cell: (row) => <CaseName {...row.tagged} /> },
     ...columns.map(
       (column, at): VirtualColumn<GridRow> => ({
         name: `${at}`,
         head: <AnswerColumnHead column={column} />,
-        // Four columns fit beside each other on a wide screen.
-        width: columns.length > 3 ? 16 : 22,
+        // Four columns fit beside each other on a wide screen, and one beside the name on a phone.
+        width: columns.length > 3 ? 16 : 20,
         cell: ({ cells }) => {
           const cell = cells[at];
           if (!cell) return <span className={styles.soft}>no case</span>;

@@ -49,7 +49,7 @@ export function CriterionMeanTable({ criteria, rubrics }: CriterionMeanTableProp
     },
     {
       name: "interval",
-      head: "95 % interval",
+      head: "95 % interval, 0 to 1",
       about:
         "Confidence interval of the mean. In 95 of 100 evaluations with other cases of the same kind, it contains the true mean. One case has no interval.",
       entry: "confidence-interval",
