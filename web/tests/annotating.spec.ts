@@ -193,7 +193,7 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
     name: /Correctness|Code Quality|Efficiency|Documentation|Error Handling/,
   });
   await expect(panel).toContainText("Ana");
-  await expect(panel).toContainText("5 Superb");
+  await expect(panel).toContainText("5 (Superb)");
   // Nothing looks chosen yet; Tab leads to the scale.
   await expect(panel.getByRole("group", { name: "Your decision", exact: true })).toBeFocused();
   await page.keyboard.press("Tab");
@@ -296,7 +296,7 @@ test("two browsers: which one counts is asked, and nothing is lost before", asyn
   await saved;
   await there.keyboard.press("1");
   const choice = there.getByRole("alert", { name: "Two versions" });
-  await expect(choice.getByRole("row", { name: /Correctness/ })).toContainText("5 Superb");
+  await expect(choice.getByRole("row", { name: /Correctness/ })).toContainText("5 (Superb)");
   await choice.getByRole("button", { name: "Keep this version" }).click();
   await expect(choice).toHaveCount(0);
   await expect(there.getByText("Saved", { exact: true })).toBeVisible();

@@ -26,7 +26,7 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   // Two judges, and where they are apart.
   await page.goto(`${place.url}/p/default/traces/desk-2`);
   await expect(why).toContainText("judges disagree by 0.50");
-  await expect(way.last()).toHaveText("scored0.38 fail");
+  await expect(way.last()).toHaveText("scored2.50 on 1–5 0.38 fail");
   const grades = page.getByRole("region", { name: "Grades" });
   const tables = grades.getByRole("table");
   await expect(tables).toHaveCount(2);
@@ -73,7 +73,7 @@ test("quotes are marked in the steps, and lead there", async ({ sound: page, pla
   await expect.poll(marked).toEqual(["worth 4", "worth 4"]);
   const step = page.getByRole("article", { name: /^Step 2/ });
   await expect(step.getByRole("list", { name: "Quoted by" })).toContainText(
-    "right 4 0.75 ✓ pass quoted by openai/gpt-5-mini",
+    "right 4 on 1–5 0.75 ✓ pass quoted by openai/gpt-5-mini",
   );
   await grades.getByRole("button", { name: "worth 4" }).first().press("Enter");
   await expect(page).toHaveURL(/step=2/);

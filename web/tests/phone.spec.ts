@@ -83,6 +83,22 @@ test("on a telephone no page is wider than the screen, no table is cut, and char
   }
 });
 
+test("a trace of a monitor has a line for its title, and the selected tab is in view", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await watch(place);
+  const monitor = `${place.url}/p/default/monitors/desk`;
+  await page.goto(`${monitor}?view=traces`);
+  const title = page.getByRole("rowheader").first();
+  await expect(title).toBeVisible();
+  expect((await title.boundingBox())?.width).toBeGreaterThan(300);
+  await page.goto(`${monitor}?view=file`);
+  await expect(page.getByRole("tab", { name: "File" })).toBeInViewport();
+  expect(await faultsOf(page)).toEqual([]);
+});
+
 test("an alert is read as a sentence, with its buttons below it", async ({ sound: page, place: start }) => {
   const place = await start({ workers: 0 });
   const message =

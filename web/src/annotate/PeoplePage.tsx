@@ -146,7 +146,7 @@ function columnsOf(all: Person[], task: TaskInFull): Column<Person>[] {
     },
     {
       name: "use",
-      head: "Answers",
+      head: "Action",
       about:
         "Answers of an excluded annotator stay stored. They are left out of disputes, agreement, results and labels, and exports mark them.",
       book: "annotate.html#exclude-an-annotator",

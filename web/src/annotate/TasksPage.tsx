@@ -62,6 +62,7 @@ const byUrgency = (a: Task, b: Task): number =>
 function TaskCard({ task }: { task: Task }) {
   const params = { project: useProject().name, task: task.id };
   const { mine, progress } = task;
+  const told = mineInWords(task);
   return (
     <li className={styles.task} data-waiting={isWaiting(task) || undefined}>
       <div className={styles.about}>
@@ -95,7 +96,7 @@ function TaskCard({ task }: { task: Task }) {
         )}
       </div>
       <div className={styles.mine}>
-        <p>{mineInWords(task)}</p>
+        {told && <p>{told}</p>}
         {isWaiting(task) && (
           <Link
             to="/p/$project/annotate/$task"

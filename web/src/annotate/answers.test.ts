@@ -119,7 +119,7 @@ test("two drafts differ where they say something else", () => {
     [rubric.name]: { kind: "rubric", criteria: rated({ correctness: value, efficiency: 2 }), notes },
   });
   expect(differences([rubric], of(5), of(1, "so"))).toEqual([
-    { label: "Correctness", mine: "5 Excellent", theirs: "1 Poor" },
+    { label: "Correctness", mine: "5 (Excellent)", theirs: "1 (Poor)" },
     { label: "Additional Notes", mine: "–", theirs: "so" },
   ]);
 });

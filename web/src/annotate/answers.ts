@@ -250,7 +250,7 @@ export function inWords(rating: Rating | undefined, points: Point[] = []): strin
   if (rating.kind === "not_applicable") return "not applicable";
   if (rating.kind === "abstained") return "undecidable";
   const label = points.find((it) => it.value === rating.value)?.label;
-  return label ? `${said(rating.value)} ${label}` : said(rating.value);
+  return label ? `${said(rating.value)} (${label})` : said(rating.value);
 }
 
 export const isSame = (a: Rating | undefined, b: Rating | undefined): boolean =>

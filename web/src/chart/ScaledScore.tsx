@@ -3,8 +3,8 @@ import { nativeScore, type Range, range3, type ScaleEnds, score3 } from "./figur
 import styles from "./ScaledScore.module.css";
 
 type ScaledScoreProps = {
-  /** From 0 to 1. */
-  mean: number;
+  /** From 0 to 1; null if there is none, because a failure is not a score. */
+  mean: number | null | undefined;
   interval?: Range | null;
   /** The scale of the rubric, where it has one. */
   scale: ScaleEnds | null | undefined;
@@ -16,6 +16,7 @@ type ScaledScoreProps = {
 
 /** A score on the scale of its rubric, where it has one, and from 0 to 1 beside it. */
 export function ScaledScore({ mean, interval, scale, isMinor, digits = 3 }: ScaledScoreProps) {
+  if (mean == null) return "–";
   const Main = isMinor ? "span" : "b";
   return (
     <>

@@ -1,4 +1,5 @@
 // Formats figures as the command line does: same digits, same rounding.
+import { score } from "../ui/format";
 
 /** A fixed number of digits. A value exactly between two is rounded to the even digit, as in Rust. */
 export function fixed(value: number, digits: number): string {
@@ -25,6 +26,13 @@ export const range3 = (it: Range | null | undefined): string =>
 /** The ends of a scale that the author of a rubric chose. */
 export type ScaleEnds = { min: number; max: number };
 
+/** The scale that all of these are; none where they differ or one is missing. */
+export function sharedEndsOf(scales: (ScaleEnds | null | undefined)[]): ScaleEnds | undefined {
+  const [first, ...others] = scales;
+  const isShared = others.every((scale) => scale?.min === first?.min && scale?.max === first?.max);
+  return isShared ? (first ?? undefined) : undefined;
+}
+
 /** `on 1–5`. */
 export const scaleText = ({ min, max }: ScaleEnds): string => `on ${min}–${max}`;
 
@@ -33,8 +41,15 @@ export const nativeScore = (unit: number, scale: ScaleEnds): string =>
   `${fixed(scale.min + unit * (scale.max - scale.min), 2)} ${scaleText(scale)}`;
 
 /** A score on the scale of its rubric, where it has one, and from 0 to 1 next to it. */
-export const scoreText = (mean: number | null | undefined, scale: ScaleEnds | undefined): string =>
-  scale && mean != null ? `${nativeScore(mean, scale)} (${score3(mean)})` : score3(mean);
+export function scoreText(
+  mean: number | null | undefined,
+  scale: ScaleEnds | null | undefined,
+  digits: 2 | 3 = 3,
+): string {
+  if (mean == null) return "–";
+  const unit = digits === 2 ? score(mean) : score3(mean);
+  return scale ? `${nativeScore(mean, scale)} (${unit})` : unit;
+}
 
 /** A share, to a tenth of a percent. */
 export const percent = (it: number | null | undefined): string =>

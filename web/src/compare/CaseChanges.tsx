@@ -4,6 +4,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { type ScaleEnds, scaleText } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { declaredScalesOf } from "../rubrics/scales";
 import { CaseName, nameWithParts, tagName } from "../runs/CaseName";
 import { runQuery } from "../runs/queries";
@@ -11,7 +12,7 @@ import { Badge, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { CodeText } from "../ui/CodeText";
 import { Field } from "../ui/Field";
-import { count, plural, score } from "../ui/format";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Tabs } from "../ui/Tabs";
@@ -92,23 +93,43 @@ export function CaseChanges({ before, after }: { before: string; after: string }
   );
 }
 
-type Scales = Map<string, ScaleEnds>;
-const NO_SCALES: Scales = new Map();
+/** The scales of a run: of the overall score, which all its rubrics share, and of each criterion. */
+export type RunScales = { overall?: ScaleEnds | null; criteria: Map<string, ScaleEnds> };
+const NO_SCALES: RunScales = { criteria: new Map() };
 
-/** The scales of the criteria of a run, once it is loaded. */
-export function useRunScales(run: string): Scales {
+/** The scales of a run, once it is loaded. */
+export function useRunScales(run: string): RunScales {
   const project = useProject();
   const { data } = useQuery(runQuery(project.id, run));
-  return useMemo(() => (data ? declaredScalesOf(data.rubrics) : NO_SCALES), [data]);
+  return useMemo(
+    () => (data ? { overall: data.scale, criteria: declaredScalesOf(data.rubrics) } : NO_SCALES),
+    [data],
+  );
 }
+
+/** The score of a case in each of two runs, on the scale of each, where it has one, and from 0 to 1. */
+export function ScoreChange({ before, after, scales }: ScoreChangeProps) {
+  return (
+    <>
+      <ScaledScore mean={before} scale={scales.before.overall} isMinor digits={2} /> →{" "}
+      <ScaledScore mean={after} scale={scales.after.overall} isMinor digits={2} />
+    </>
+  );
+}
+
+type ScoreChangeProps = {
+  before: number | null | undefined;
+  after: number | null | undefined;
+  scales: PairScales;
+};
 
 /** Trials of a case are listed one by one. */
 const unitOf = (items: CaseChange[]): string =>
   items.some((change) => change.parts?.trial != null) ? "trial" : "case";
 
-/** The scales of criteria in each of the runs, whose rubrics may differ. */
-type RunScales = { before: Scales; after: Scales };
-type CaseChangeCardProps = { change: CaseChange; run: string; scales: RunScales };
+/** The scales of each of two runs, whose rubrics may differ. */
+export type PairScales = { before: RunScales; after: RunScales };
+type CaseChangeCardProps = { change: CaseChange; run: string; scales: PairScales };
 
 function CaseChangeCard({ change, run, scales }: CaseChangeCardProps) {
   const project = useProject();
@@ -134,7 +155,7 @@ function CaseChangeCard({ change, run, scales }: CaseChangeCardProps) {
             </>
           )}
           <span className={styles.scores}>
-            {score(before.score)} → {score(after.score)}
+            <ScoreChange before={before.score} after={after.score} scales={scales} />
           </span>
           {change.rubric_changed && <Badge>rubric changed</Badge>}
         </span>
@@ -222,7 +243,7 @@ type Answer = Schemas["CriterionAnswerView"];
 
 const isSame = ({ before, after }: Criterion): boolean => JSON.stringify(before) === JSON.stringify(after);
 
-type CriterionChangesProps = { criteria: Criterion[]; scales: RunScales };
+type CriterionChangesProps = { criteria: Criterion[]; scales: PairScales };
 
 export function CriterionChanges({ criteria, scales }: CriterionChangesProps) {
   const changed = criteria.filter((criterion) => !isSame(criterion));
@@ -270,11 +291,11 @@ function CriterionChangeTable({ caption, criteria, scales, isSame }: CriterionCh
             <th scope="row">{criterion}</th>
             {!isSame && (
               <td data-side="Before">
-                <GraderAnswers answers={before} scale={scales.before.get(criterion)} />
+                <GraderAnswers answers={before} scale={scales.before.criteria.get(criterion)} />
               </td>
             )}
             <td data-side={isSame ? undefined : "After"}>
-              <GraderAnswers answers={after} scale={scales.after.get(criterion)} />
+              <GraderAnswers answers={after} scale={scales.after.criteria.get(criterion)} />
             </td>
           </tr>
         ))}

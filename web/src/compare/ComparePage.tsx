@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { chance, type ScaleEnds, signed, signedRange } from "../chart/figures";
+import { chance, type ScaleEnds, sharedEndsOf, signed, signedRange } from "../chart/figures";
 import { ScaledScore } from "../chart/ScaledScore";
 import { ServerChart } from "../chart/ServerChart";
 import { CaseName, type NamedCase, nameOfAllTrials, nameWithParts, tagName } from "../runs/CaseName";
@@ -13,13 +13,13 @@ import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { SCORE, VERDICT } from "../ui/explanations";
 import { Select } from "../ui/Field";
-import { count, moment, plural, score } from "../ui/format";
+import { count, moment, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { shortIdOf } from "../ui/ShortId";
 import { type Column, Table } from "../ui/Table";
-import { CaseChanges, useRunScales } from "./CaseChanges";
+import { CaseChanges, type PairScales, ScoreChange, useRunScales } from "./CaseChanges";
 import styles from "./Compare.module.css";
 import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
 
@@ -216,8 +216,7 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
 
 function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonProps, "run">) {
   const { score, pass_rate: passes, forest } = comparison;
-  // The server compares only criteria that have the same scale in both runs.
-  const scales = useRunScales(after);
+  const scales = { before: useRunScales(comparison.before), after: useRunScales(after) };
   // A case may be called `constructor`.
   const nameOf = (name: string): NamedCase =>
     nameWithParts(name, Object.hasOwn(comparison.names, name) ? comparison.names[name] : null);
@@ -237,7 +236,13 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
         {forest && <ServerChart title="Differences (after − before)" drawn={forest} />}
         {children}
       </div>
-      <ChangedCases changed={comparison.changed} nCases={comparison.n_cases} run={after} nameOf={nameOf} />
+      <ChangedCases
+        changed={comparison.changed}
+        nCases={comparison.n_cases}
+        run={after}
+        scales={scales}
+        nameOf={nameOf}
+      />
       <UncomparedCases title="No verdict in one of the runs" cases={comparison.undecided.map(nameOf)} />
       <UncomparedCases title="Only before" cases={comparison.only_before.map(nameOf)} />
       <UncomparedCases title="Only after" cases={comparison.only_after.map(nameOf)} />
@@ -245,20 +250,27 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
   );
 }
 
-/** For a guard criterion less is better, so only overall figures are coloured as better or worse. */
-type Row = { name: string; difference: Difference; isTotal: boolean };
+type Row = {
+  name: string;
+  difference: Difference;
+  /** For a guard criterion less is better, so only significant overall differences are coloured. */
+  isTotal: boolean;
+  scale?: ScaleEnds;
+};
 
-type DifferenceTableProps = { comparison: Comparison; scales: Map<string, ScaleEnds> };
+type DifferenceTableProps = { comparison: Comparison; scales: PairScales };
 
 export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
-  const scaleOf = (it: Row) => (it.isTotal ? undefined : scales.get(it.name));
+  const scale = sharedEndsOf([scales.before.overall, scales.after.overall]);
   const rows: Row[] = [
-    ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true }] : []),
+    ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true, scale }] : []),
     ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate, isTotal: true }] : []),
     ...Object.entries(comparison.criteria).map(([name, difference]) => ({
       name,
       difference,
       isTotal: false,
+      // The server compares only criteria that have the same scale in both runs.
+      scale: scales.after.criteria.get(name),
     })),
   ];
   const columns: Column<Row>[] = [
@@ -267,20 +279,20 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
       name: "before",
       head: "Before",
       about:
-        "Mean of the cases in the earlier run, on the scale of the criterion, where it has one, and from 0 to 1. Only cases that both runs graded count.",
+        "Mean of the cases in the earlier run; on the scale of the rubric or criterion, where it has one, and from 0 to 1. Only cases that both runs graded count.",
       entry: "baseline",
       align: "end",
-      cell: (it) => <ScaledScore mean={it.difference.before} scale={scaleOf(it)} isMinor />,
+      cell: (it) => <ScaledScore mean={it.difference.before} scale={it.scale} isMinor />,
       wide: true,
     },
     {
       name: "after",
       head: "After",
       about:
-        "Mean of the same cases in the later run, on the scale of the criterion, where it has one, and from 0 to 1.",
+        "Mean of the same cases in the later run; on the scale of the rubric or criterion, where it has one, and from 0 to 1.",
       entry: "score",
       align: "end",
-      cell: (it) => <ScaledScore mean={it.difference.after} scale={scaleOf(it)} isMinor />,
+      cell: (it) => <ScaledScore mean={it.difference.after} scale={it.scale} isMinor />,
     },
     {
       name: "difference",
@@ -291,7 +303,7 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
       align: "end",
       cell: ({ difference: it, isTotal }) => (
         <>
-          <SignedDifference value={it.difference} isNeutral={!isTotal} />{" "}
+          <SignedDifference value={it.difference} isNeutral={!isTotal || !isSignificant(it)} />{" "}
           {it.interval && signedRange(it.interval)}
         </>
       ),
@@ -323,6 +335,9 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
   );
 }
 
+const isSignificant = ({ interval }: Difference): boolean =>
+  interval != null && (interval[0] > 0 || interval[1] < 0);
+
 function SignedDifference({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
   const tone = isNeutral || Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
   return (
@@ -336,10 +351,11 @@ type ChangedCasesProps = {
   changed: Change[];
   nCases: number;
   run: string;
+  scales: PairScales;
   nameOf: (name: string) => NamedCase;
 };
 
-function ChangedCases({ changed, nCases, run, nameOf }: ChangedCasesProps) {
+function ChangedCases({ changed, nCases, run, scales, nameOf }: ChangedCasesProps) {
   const project = useProject();
   const columns: Column<Change>[] = [
     {
@@ -368,7 +384,7 @@ function ChangedCases({ changed, nCases, run, nameOf }: ChangedCasesProps) {
       align: "end",
       cell: (it) => (
         <span className={styles.scores}>
-          {score(it.score_before)} → {score(it.score_after)}
+          <ScoreChange before={it.score_before} after={it.score_after} scales={scales} />
         </span>
       ),
     },
@@ -413,6 +429,7 @@ function ChangedCases({ changed, nCases, run, nameOf }: ChangedCasesProps) {
           columns={columns}
           rows={changed.slice(0, MOST)}
           keyOf={(it) => it.case}
+          stacked
         />
       )}
       {changed.length > MOST && <p className={styles.soft}>and {count(changed.length - MOST)} more</p>}

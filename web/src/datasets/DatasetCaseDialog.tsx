@@ -9,6 +9,9 @@ import { Loaded } from "../ui/Loaded";
 import styles from "./Datasets.module.css";
 import { type DatasetCaseInFull, datasetCaseQuery } from "./queries";
 
+/** A task without a name has a hash of its text, of which six digits tell tasks apart. */
+export const shortTaskOf = (task: string): string => (/^[0-9a-f]{16}$/.test(task) ? task.slice(0, 6) : task);
+
 type DatasetCaseDialogProps = {
   dataset: string;
   caseKey: string;
@@ -56,7 +59,8 @@ function CaseRecord({ stored: { record, split, task, rubric, trace } }: { stored
   return (
     <>
       <p className={styles.soft}>
-        {split} · task {task} · {rubric ? `rubric ${rubric.name}` : "no rubric"}
+        {split} · <span title={task}>task {shortTaskOf(task)}</span> ·{" "}
+        {rubric ? `rubric ${rubric.name}` : "no rubric"}
         {trace && (
           <>
             {" · "}

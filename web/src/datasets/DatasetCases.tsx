@@ -14,7 +14,7 @@ import { Notice } from "../ui/Notice";
 import { SearchField } from "../ui/SearchField";
 import { useToast } from "../ui/Toast";
 import type { VirtualColumn } from "../ui/VirtualTable";
-import { DatasetCaseDialog } from "./DatasetCaseDialog";
+import { DatasetCaseDialog, shortTaskOf } from "./DatasetCaseDialog";
 import { DatasetCaseTable } from "./DatasetCaseTable";
 import styles from "./Datasets.module.css";
 import {
@@ -131,9 +131,6 @@ const KEYS: KeyGroup = {
   ],
 };
 
-/** A task without a name has a hash of its text, of which six digits tell tasks apart. */
-const shortTask = (task: string): string => (/^[0-9a-f]{16}$/.test(task) ? task.slice(0, 6) : task);
-
 const columnsOf = (project: string): VirtualColumn<DatasetCase>[] => [
   {
     name: "split",
@@ -176,7 +173,7 @@ const columnsOf = (project: string): VirtualColumn<DatasetCase>[] => [
     wide: true,
     cell: ({ task }) => (
       <span className={styles.soft} title={task}>
-        {shortTask(task)}
+        {shortTaskOf(task)}
       </span>
     ),
   },

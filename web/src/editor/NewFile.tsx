@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import type { BookPage } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
 import { PageHead } from "../ui/PageHead";
@@ -10,6 +11,8 @@ import { SourceEditor } from "./SourceEditor";
 type NewFileProps = {
   title: string;
   about: string;
+  /** The page of the book about such files. */
+  book: BookPage;
   /** Link to the list. */
   up: ReactNode;
   kind: "rubric" | "monitor";
@@ -33,7 +36,7 @@ type NewFileProps = {
 
 /** A form for a new file with a name; the file is checked while it is written. */
 export function NewFile(props: NewFileProps) {
-  const { title, about, up, kind, label, template, does, doing, note, saving, start, beside } = props;
+  const { title, about, book, up, kind, label, template, does, doing, note, saving, start, beside } = props;
   const [name, setName] = useState("");
   const [text, setText] = useState(template);
   const [isTried, setTried] = useState(false);
@@ -48,7 +51,7 @@ export function NewFile(props: NewFileProps) {
   };
   return (
     <>
-      <PageHead up={up} title={title} about={about} />
+      <PageHead up={up} title={title} about={about} book={book} />
       <EditorLayout beside={beside?.(text, checked.data)}>
         <div className={styles.fields}>
           <Field

@@ -1,13 +1,15 @@
+import type { ReactNode } from "react";
 import { percent } from "../chart/figures";
 import type { Decision } from "../monitors/queries";
 import { describeState, strataWords } from "../monitors/traceStates";
-import { duration, moment, score } from "../ui/format";
+import { VersionScore } from "../rubrics/VersionScore";
+import { duration, moment } from "../ui/format";
 import styles from "./DecisionPath.module.css";
 import type { Verdict } from "./gradeTable";
 
 type Station = {
   name: string;
-  told?: string;
+  told?: ReactNode;
   /** The outcome at this station; `ahead` was not reached. */
   went: "on" | "stopped" | "waits" | "broke" | "ahead";
 };
@@ -48,7 +50,11 @@ export function stationsOf(it: Decision, finished?: string | null, verdict?: Ver
     isJudged
       ? {
           name: "scored",
-          told: verdict ? `${score(verdict.score)} ${verdict.status}` : undefined,
+          told: verdict && (
+            <>
+              <VersionScore version={verdict.rubric_version} score={verdict.score} /> {verdict.status}
+            </>
+          ),
           went: "on",
         }
       : { name: "scored", went: "ahead" },

@@ -292,7 +292,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       about:
         "Mean of the scored traces without sampling weights. Traces that are sampled more often count too much in it.",
       align: "end",
-      cell: (it) => score3(it.score?.naive),
+      cell: (it) => <ScaledScore mean={it.score?.naive} scale={it.native} isMinor />,
     },
     {
       name: "n",

@@ -192,5 +192,5 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
     },
     { name: "decided", head: "Decided", align: "end", cell: (it) => <Time at={it.decided} /> },
   ];
-  return <Table caption="Decisions" columns={columns} rows={rows} keyOf={(it) => it.trace} />;
+  return <Table caption="Decisions" columns={columns} rows={rows} keyOf={(it) => it.trace} stacked />;
 }

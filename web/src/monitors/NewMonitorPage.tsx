@@ -25,6 +25,7 @@ export function NewMonitorPage() {
     <NewFile
       title="New monitor"
       about="The file names the agent, the rubric, the judge and the sample rate."
+      book="monitor.html"
       up={
         <Link to="/p/$project/monitors" params={params}>
           Monitors

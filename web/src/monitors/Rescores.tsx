@@ -2,7 +2,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { fixed, range3, score3, signed, signedRange } from "../chart/figures";
+import { fixed, signed, signedRange } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
+import { useDisplayScale } from "../rubrics/scales";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
@@ -155,6 +157,7 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
 type Offset = Rescore["offsets"][number];
 
 function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor }) {
+  const scale = useDisplayScale(rescore.rubric_version);
   const versionOf = useVersionNames(monitor.name);
   const columns: Column<Offset>[] = [
     { name: "criterion", head: "Criterion", cell: nameOf },
@@ -199,8 +202,8 @@ function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor 
       </div>
       {rescore.score && (
         <p>
-          Estimated score of the traffic of that time: <b>{score3(rescore.score.mean)}</b>{" "}
-          {range3(rescore.score.interval)}
+          Estimated score of the traffic of that time:{" "}
+          <ScaledScore mean={rescore.score.mean} interval={rescore.score.interval} scale={scale} />
         </p>
       )}
       {rescore.offsets.length > 0 && (

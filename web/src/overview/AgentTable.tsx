@@ -30,12 +30,7 @@ export function AgentTable({ rows }: { rows: AgentRow[] }) {
       head: "Agent",
       cell: (it) => (
         <>
-          <Link
-            to="/p/$project/traces"
-            params={{ project: project.name }}
-            search={{ agent: it.agent }}
-            className={styles.name}
-          >
+          <Link to="/p/$project/traces" params={{ project: project.name }} search={{ agent: it.agent }}>
             {it.agent}
           </Link>
           <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "no traces yet"}</div>

@@ -132,6 +132,7 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
         columns={columns}
         rows={shown}
         keyOf={(it) => `${it.monitor} ${it.criterion}`}
+        stacked
       />
       {hidden.length > 0 && <p className={styles.soft}>{describeHidden(hidden)}</p>}
     </>

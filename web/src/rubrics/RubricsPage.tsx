@@ -71,11 +71,7 @@ function RubricTable({ rows }: { rows: Rubric[] }) {
       head: "Rubric",
       cell: (it) => (
         <>
-          <Link
-            to="/p/$project/rubrics/$rubric"
-            params={{ project: project.name, rubric: it.id }}
-            className={styles.name}
-          >
+          <Link to="/p/$project/rubrics/$rubric" params={{ project: project.name, rubric: it.id }}>
             {it.name}
           </Link>{" "}
           {it.archived && <Badge>archived</Badge>}
@@ -141,6 +137,7 @@ export function NewRubricPage() {
     <NewFile
       title="New rubric"
       about="A file with one rubric, in any supported format."
+      book="files.html"
       up={
         <Link to="/p/$project/rubrics" params={params}>
           Rubrics

@@ -13,5 +13,5 @@ type VersionScoreProps = {
 /** The score of one trace on the scale of its rubric version, where it has one, and from 0 to 1 next to it. */
 export function VersionScore({ version, score, isMain = false }: VersionScoreProps) {
   const scale = useDisplayScale(version);
-  return score == null ? "–" : <ScaledScore mean={score} scale={scale} isMinor={!isMain} digits={2} />;
+  return <ScaledScore mean={score} scale={scale} isMinor={!isMain} digits={2} />;
 }

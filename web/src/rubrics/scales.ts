@@ -1,7 +1,7 @@
 // The scales that the author of a rubric chose, beside scores from 0 to 1.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
-import { nativeScore, type ScaleEnds } from "../chart/figures";
+import { nativeScore, type ScaleEnds, sharedEndsOf } from "../chart/figures";
 import { type Canonical, criteriaOf } from "./canonical";
 import { versionQuery } from "./queries";
 
@@ -87,8 +87,7 @@ export function sharedScaleOf(
   rubrics: (Canonical | undefined)[],
   criterion?: string | null,
 ): ScaleEnds | undefined {
-  const [first, ...others] = rubrics.map((rubric) => scaleIn(rubric, criterion));
-  return others.every((scale) => scale?.min === first?.min && scale?.max === first?.max) ? first : undefined;
+  return sharedEndsOf(rubrics.map((rubric) => scaleIn(rubric, criterion)));
 }
 
 function scaleIn(rubric: Canonical | undefined, name: string | null | undefined): ScaleEnds | undefined {

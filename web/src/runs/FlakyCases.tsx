@@ -2,27 +2,32 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { percent } from "../chart/figures";
-import { plural, score } from "../ui/format";
+import { ScaledScore } from "../chart/ScaledScore";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { CaseName, nameOfAllTrials, tagName } from "./CaseName";
 import type { CaseOutcome } from "./CaseStrip";
-import { type FlakyCase, flakyQuery } from "./queries";
+import { type FlakyCase, flakyQuery, type RunInFull } from "./queries";
 import styles from "./RunPage.module.css";
 
 /** Cases whose trials disagree, the most balanced first. */
-export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutcome[] }) {
+export function FlakyCases({ run, outcomes }: { run: RunInFull; outcomes: CaseOutcome[] }) {
   const project = useProject();
-  const found = useQuery(flakyQuery(project.id, run));
+  const found = useQuery(flakyQuery(project.id, run.id));
   const named = new Map(outcomes.map((it) => [nameOfAllTrials(it), tagName({ ...it, trial: null })]));
   const columns: Column<FlakyCase>[] = [
     {
       name: "case",
       head: "Case",
       cell: (it) => (
-        <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
+        <Link
+          to="/p/$project/runs/$run"
+          params={{ project: project.name, run: run.id }}
+          search={{ find: it.case }}
+        >
           <CaseName {...(named.get(it.case) ?? { base: it.case, tags: [] })} />
         </Link>
       ),
@@ -56,13 +61,15 @@ export function FlakyCases({ run, outcomes }: { run: string; outcomes: CaseOutco
       name: "scores",
       head: "Score of each trial",
       about:
-        "Scores in the order of the trials, from 0 (worst) to 1 (best). A dash is a trial without a score.",
+        "Scores in the order of the trials; on the scale of the rubrics, where they share one, and from 0 (worst) to 1 (best). A dash is a trial without a score.",
       entry: "score",
       wide: true,
       cell: (it) => (
         <span className={styles.tries}>
           {it.scores.map((one, at) => (
-            <span key={at}>{score(one)}</span>
+            <span key={at}>
+              <ScaledScore mean={one} scale={run.scale} isMinor digits={2} />
+            </span>
           ))}
         </span>
       ),

@@ -8,6 +8,7 @@ import {
   type Range,
   range3,
   type ScaleEnds,
+  sharedEndsOf,
   signed,
   signedRange,
 } from "../chart/figures";
@@ -20,7 +21,6 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { Term } from "../ui/Term";
 import { newestWithEarlier } from "./earlierRuns";
 import styles from "./HistoryPage.module.css";
 import { type HistoryPoint, historyQuery, latestRunsQuery, type RunHistory } from "./queries";
@@ -129,9 +129,7 @@ const changeOf = (difference: Difference): RunPoint["change"] =>
 
 /** The scale that the scores of all these runs share. */
 export function sharedScaleOfRuns(points: Pick<HistoryPoint, "score" | "scale">[]): ScaleEnds | undefined {
-  const [first, ...others] = points.filter((point) => point.score != null).map((point) => point.scale);
-  const isShared = others.every((scale) => scale?.min === first?.min && scale?.max === first?.max);
-  return isShared ? (first ?? undefined) : undefined;
+  return sharedEndsOf(points.filter((point) => point.score != null).map((point) => point.scale));
 }
 
 function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
@@ -204,7 +202,7 @@ function FigureTable({ caption, points, scale }: FigureTableProps) {
         ? "Value of the chart for this run, on the scale of the rubrics and from 0 to 1."
         : "Value of the chart for this run, from 0 to 1.",
       align: "end",
-      cell: (point) => (point.mean == null ? "–" : <ScaledScore mean={point.mean} scale={scale} isMinor />),
+      cell: (point) => <ScaledScore mean={point.mean} scale={scale} isMinor />,
     },
     {
       name: "interval",
@@ -241,37 +239,26 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
     { name: "origin", head: "Commit", cell: (point) => <RunOrigin provenance={point.provenance} /> },
     {
       name: "score",
-      head: (
-        <Term
-          about="Mean score of all cases that have a score, with its 95 % confidence interval; on the scale of the rubrics, where they share one, and from 0 to 1."
-          entry="score"
-        >
-          Score
-        </Term>
-      ),
+      head: "Score",
+      about:
+        "Mean score of all cases that have a score, with its 95 % confidence interval; on the scale of the rubrics, where they share one, and from 0 to 1.",
+      entry: "score",
       align: "end",
-      cell: (point) =>
-        point.score == null ? (
-          "–"
-        ) : (
-          <ScaledScore
-            mean={point.score}
-            interval={point.score_interval as Range | null | undefined}
-            scale={point.scale}
-            isMinor
-          />
-        ),
+      cell: (point) => (
+        <ScaledScore
+          mean={point.score}
+          interval={point.score_interval as Range | null | undefined}
+          scale={point.scale}
+          isMinor
+        />
+      ),
     },
     {
       name: "rate",
-      head: (
-        <Term
-          about="Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted."
-          entry="verdict"
-        >
-          Pass rate
-        </Term>
-      ),
+      head: "Pass rate",
+      about:
+        "Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted.",
+      entry: "verdict",
       align: "end",
       wide: true,
       cell: (point) =>
@@ -288,14 +275,10 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
     },
     {
       name: "change",
-      head: (
-        <Term
-          about="Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell."
-          entry="p-value"
-        >
-          Since the run before
-        </Term>
-      ),
+      head: "Since the run before",
+      about:
+        "Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell.",
+      entry: "p-value",
       cell: (point) => <HistoryChange point={point} />,
     },
   ];
@@ -307,6 +290,7 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
         columns={columns}
         rows={points.toReversed()}
         keyOf={(point) => point.id}
+        stacked
       />
     </section>
   );

@@ -4,9 +4,11 @@ import { type MouseEvent, useCallback, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Contract } from "../api/client";
 import { useProject } from "../api/session";
+import { scoreText } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { count, plural, score } from "../ui/format";
+import { count, plural } from "../ui/format";
 import type { KeyGroup } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
@@ -156,21 +158,21 @@ function AnswerTable({ run, columns, rows, outcomes }: AnswerTableProps) {
     return true;
   };
   const describe = (row: GridRow, column: number): string =>
-    column === 0 ? row.name : describeCell(row, columns[column - 1], row.cells[column - 1]);
+    column === 0 ? row.name : describeCell(row, columns[column - 1], row.cells[column - 1], run.scale);
   const shown: VirtualColumn<GridRow>[] = [
-    { name: "case", head: "Case", width: 14, cell: (row) => <CaseName {...row.tagged} /> },
+    { name: "case", head: "Case", width: 13, cell: (row) => <CaseName {...row.tagged} /> },
     ...columns.map(
       (column, at): VirtualColumn<GridRow> => ({
         name: `${at}`,
         head: <AnswerColumnHead column={column} />,
-        // Four columns fit beside each other on a wide screen.
-        width: columns.length > 3 ? 16 : 22,
+        // Four columns fit beside each other on a wide screen, and one beside the name on a phone.
+        width: columns.length > 3 ? 16 : 20,
         cell: ({ cells }) => {
           const cell = cells[at];
           if (!cell) return <span className={styles.soft}>no case</span>;
           return (
             <AnswerCell
-              run={run.id}
+              run={run}
               outcome={cell}
               nKnown={nKnown.get(pageOf(cell.place)) ?? 0}
               labels={ofPlace.get(cell.place) ?? NO_LABELS}
@@ -205,12 +207,17 @@ function countByPage(outcomes: CaseOutcome[]): Map<number, number> {
   return found;
 }
 
-const describeCell = (row: GridRow, column: GridColumn | undefined, cell: CaseOutcome | undefined): string =>
+const describeCell = (
+  row: GridRow,
+  column: GridColumn | undefined,
+  cell: CaseOutcome | undefined,
+  scale: RunInFull["scale"],
+): string =>
   [
     row.name,
     column?.name,
     cell ? cell.status : "no case",
-    cell && cell.score !== null && `score ${score(cell.score)}`,
+    cell && cell.score !== null && `score ${scoreText(cell.score, scale, 2)}`,
   ]
     .filter(Boolean)
     .join(", ");
@@ -227,7 +234,7 @@ function AnswerColumnHead({ column }: { column: GridColumn }) {
 }
 
 type AnswerCellProps = {
-  run: string;
+  run: Pick<RunInFull, "id" | "scale">;
   outcome: CaseOutcome;
   nKnown: number;
   labels: RunLabel[];
@@ -235,11 +242,11 @@ type AnswerCellProps = {
   onToggle: (place: number) => void;
 };
 
-function AnswerCell({ run, outcome, nKnown, labels, isExpanded, onToggle }: AnswerCellProps) {
+export function AnswerCell({ run, outcome, nKnown, labels, isExpanded, onToggle }: AnswerCellProps) {
   const project = useProject();
   const { place } = outcome;
   const { data, error, isPlaceholderData } = useQuery({
-    ...answerPageQuery(project.id, run, pageOf(place), nKnown),
+    ...answerPageQuery(project.id, run.id, pageOf(place), nKnown),
     select: (answers) => answers.find((answer) => answer.place === place) ?? null,
   });
   // A page that was loaded before this result arrived does not have its answer yet.
@@ -247,7 +254,10 @@ function AnswerCell({ run, outcome, nKnown, labels, isExpanded, onToggle }: Answ
   return (
     <div className={styles.cell}>
       <div className={styles.verdict}>
-        <StatusBadge status={outcome.status} /> <span>{score(outcome.score)}</span>
+        <StatusBadge status={outcome.status} />{" "}
+        <span>
+          <ScaledScore mean={outcome.score} scale={run.scale} isMinor digits={2} />
+        </span>
         {labels.length > 0 && <span className={styles.soft}>{describeLabels(labels)}</span>}
         {/* Keys of the table open it; a link per cell would make the way past the table long. */}
         <Link
@@ -260,7 +270,7 @@ function AnswerCell({ run, outcome, nKnown, labels, isExpanded, onToggle }: Answ
         </Link>
       </div>
       <AnswerBody
-        run={run}
+        run={run.id}
         answer={answer}
         error={error}
         isExpanded={isExpanded}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
-import { nativeScore } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { ScaledScore } from "../chart/ScaledScore";
 import { declaredScalesOf } from "../rubrics/scales";
 import { count, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -45,19 +45,11 @@ export function CriterionMeanTable({ criteria, rubrics }: CriterionMeanTableProp
         "Mean score of the criterion over the cases that have one: on the scale of the criterion, where it has one, and from 0 to 1.",
       entry: "score",
       align: "end",
-      cell: (it) => {
-        const scale = scales.get(it.criterion);
-        if (!scale) return score(it.mean);
-        return (
-          <>
-            <b>{nativeScore(it.mean, scale)}</b> <span className={styles.soft}>{score(it.mean)}</span>
-          </>
-        );
-      },
+      cell: (it) => <ScaledScore mean={it.mean} scale={scales.get(it.criterion)} digits={2} />,
     },
     {
       name: "interval",
-      head: "95 % interval",
+      head: "95 % interval, 0 to 1",
       about:
         "Confidence interval of the mean. In 95 of 100 evaluations with other cases of the same kind, it contains the true mean. One case has no interval.",
       entry: "confidence-interval",

@@ -19,9 +19,11 @@ test("the axes of the matrix are named in words", () => {
       [null, cell],
     ],
   };
-  render(<MatrixTable matrix={matrix} run="run_1" outcomes={[]} />);
+  render(<MatrixTable matrix={matrix} run={{ id: "run_1", scale: { min: 1, max: 5 } }} outcomes={[]} />);
   expect(screen.getByRole("table", { name: "Order type by max turns" })).toBeTruthy();
   const heads = screen.getAllByRole("columnheader").map((it) => it.textContent);
   expect(heads).toEqual(["Order type", "max turns 3", "max turns 5"]);
   expect(screen.getByRole("rowheader", { name: /no order type/ })).toBeTruthy();
+  const first = screen.getByRole("row", { name: /^return/ }).children[1];
+  expect(first?.textContent).toContain("5.00 on 1–5 1.000");
 });

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { CSSProperties } from "react";
 import { useProject } from "../api/session";
-import { percent, percentRange, range3, score3 } from "../chart/figures";
+import { percent, percentRange, type Range } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { Select } from "../ui/Field";
 import { capitalize } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -10,18 +11,21 @@ import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import type { CaseOutcome } from "./CaseStrip";
-import { type Cell, type Matrix, matrixQuery, resultQuery } from "./queries";
+import { type Cell, type Matrix, matrixQuery, type RunInFull, resultQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
 /** The name of a factor in words; empty without a factor. */
 const labelOf = (matrix: Matrix, key: string | null | undefined): string =>
   matrix.keys.find((it) => it.key === key)?.label ?? key ?? "";
 
+type MatrixRun = Pick<RunInFull, "id" | "scale">;
+type RunMatrixProps = { run: MatrixRun; outcomes: CaseOutcome[] };
+
 /** Models by prompts, or any other two factors of the cases. */
-export function RunMatrix({ run, outcomes }: { run: string; outcomes: CaseOutcome[] }) {
+export function RunMatrix({ run, outcomes }: RunMatrixProps) {
   const project = useProject();
   const { rows, columns } = useSearch({ from: "/p/$project/runs/$run" });
-  const found = useQuery(matrixQuery(project.id, run, { rows, columns }));
+  const found = useQuery(matrixQuery(project.id, run.id, { rows, columns }));
   return (
     <Loaded query={found} what="the matrix">
       {(it) =>
@@ -38,8 +42,8 @@ export function RunMatrix({ run, outcomes }: { run: string; outcomes: CaseOutcom
               <span className={styles.ramp} aria-hidden="true" />
               <span>to 1.</span>
               <span>
-                Each cell has the mean score and the pass rate with 95 % confidence intervals, and passed
-                cases.
+                Each cell has the mean score (on the scale of the rubrics, where they share one, and from 0 to
+                1) and the pass rate with 95 % confidence intervals, and passed cases.
               </span>
             </div>
           </div>
@@ -76,12 +80,12 @@ function MatrixAxes({ matrix }: { matrix: Matrix }) {
   );
 }
 
-type MatrixTableProps = { matrix: Matrix; run: string; outcomes: CaseOutcome[] };
+type MatrixTableProps = RunMatrixProps & { matrix: Matrix };
 
 export function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
   const head = (of: string | undefined, by: string | null | undefined) =>
     by === "prompt" && of !== undefined && /^\d+$/.test(of) ? (
-      <PromptHead run={run} prompt={of} outcomes={outcomes} />
+      <PromptHead run={run.id} prompt={of} outcomes={outcomes} />
     ) : (
       <MatrixHead of={of} by={labelOf(matrix, by)} />
     );
@@ -97,7 +101,7 @@ export function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
       (name, column): Column<number> => ({
         name: `${column}`,
         head: head(name, matrix.columns_by),
-        cell: (row) => <MatrixCell cell={matrix.cells[row]?.[column]} />,
+        cell: (row) => <MatrixCell cell={matrix.cells[row]?.[column]} scale={run.scale} />,
       }),
     ),
   ];
@@ -153,12 +157,14 @@ function MatrixHead({ of, by }: { of: string | undefined; by: string }) {
   );
 }
 
-function MatrixCell({ cell }: { cell: Cell | null | undefined }) {
+type MatrixCellProps = { cell: Cell | null | undefined; scale: RunInFull["scale"] };
+
+function MatrixCell({ cell, scale }: MatrixCellProps) {
   if (!cell) return <span className={styles.soft}>no case</span>;
   return (
     <span className={styles.cell} style={{ "--share": cell.score ?? 0 } as CSSProperties}>
       <span>
-        <b>{score3(cell.score)}</b> {range3(cell.interval)}
+        <ScaledScore mean={cell.score} interval={cell.interval as Range | null | undefined} scale={scale} />
       </span>
       <span className={styles.soft}>
         {percent(cell.pass_rate)} {percentRange(cell.pass_interval)} pass

@@ -157,8 +157,8 @@ function RunDetail({ run }: { run: RunInFull }) {
             <RunAnswers run={run} outcomes={followed.outcomes} />
           ))}
         {view === "criteria" && <RunCriteria run={run} />}
-        {view === "matrix" && <RunMatrix run={run.id} outcomes={followed.outcomes} />}
-        {view === "flaky" && <FlakyCases run={run.id} outcomes={followed.outcomes} />}
+        {view === "matrix" && <RunMatrix run={run} outcomes={followed.outcomes} />}
+        {view === "flaky" && <FlakyCases run={run} outcomes={followed.outcomes} />}
       </Tabs>
     </>
   );
@@ -340,7 +340,7 @@ function CaseList({ shown, scale, selected, onSelect }: CaseListProps) {
                 <CaseName {...tagName(it)} />
               </span>
               <span className={styles.score}>
-                {it.score === null ? "–" : <ScaledScore mean={it.score} scale={scale} isMinor digits={2} />}
+                <ScaledScore mean={it.score} scale={scale} isMinor digits={2} />
               </span>
             </button>
           </li>

@@ -3,5 +3,5 @@ import { ScaledScore } from "../chart/ScaledScore";
 
 /** The mean score of a run on the scale that its rubrics share, if there is one, and from 0 to 1 next to it. */
 export function RunScore({ run: { score, scale } }: { run: Pick<Schemas["RunLine"], "score" | "scale"> }) {
-  return score == null ? "–" : <ScaledScore mean={score} scale={scale} isMinor digits={2} />;
+  return <ScaledScore mean={score} scale={scale} isMinor digits={2} />;
 }

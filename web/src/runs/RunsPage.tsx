@@ -194,7 +194,7 @@ function columns(
       head: "Suite",
       cell: (it) => (
         <>
-          <Link to="/p/$project/runs/$run" params={{ project, run: it.id }} className={styles.suite}>
+          <Link to="/p/$project/runs/$run" params={{ project, run: it.id }}>
             {it.suite ?? "unnamed suite"}
           </Link>{" "}
           {!it.ended && <Badge tone="accent">running</Badge>}

@@ -1,12 +1,24 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import type { ReactNode } from "react";
+import { afterEach, expect, test, vi } from "vitest";
+import { type OpenProject, sessionQuery } from "../api/session";
 import type { ScaleEnds } from "../chart/figures";
+import { FlakyCases } from "./FlakyCases";
 import { sharedScaleOfRuns } from "./HistoryPage";
-import type { RunInFull } from "./queries";
+import { flakyQuery, type RunInFull } from "./queries";
+import { AnswerCell } from "./RunAnswers";
 import { CriterionMeanTable } from "./RunCriteria";
 import { RunFigures } from "./RunPage";
 import { RunScore } from "./RunScore";
 import { GradeAnswer, VerdictScore } from "./Scorecard";
+
+vi.mock("@tanstack/react-router", () => ({
+  Link: ({ children }: { children: ReactNode }) => <a href="/">{children}</a>,
+  useParams: () => ({ project: "p" }),
+}));
+
+afterEach(() => vi.unstubAllGlobals());
 
 const LIKERT = { likert: { min: 1, max: 5 } };
 const RUBRIC = { criteria: [{ name: "tone", scale: LIKERT }] };
@@ -77,4 +89,29 @@ test("a history is on the scale that all its runs share; runs without a score do
   expect(sharedScaleOfRuns([five, { score: 0.5, scale: { min: 1, max: 7 } }])).toBeUndefined();
   expect(sharedScaleOfRuns([five, { score: 0.5, scale: null }])).toBeUndefined();
   expect(sharedScaleOfRuns([waiting])).toBeUndefined();
+});
+
+test("answers and flaky cases have scores on the scale that the rubrics of the run share", () => {
+  // The text of the answer is not part of this test.
+  vi.stubGlobal("fetch", () => new Promise(() => {}));
+  const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
+  const project = { id: "prj_1", name: "p", scopes: ["read"] } as unknown as OpenProject;
+  queries.setQueryData(sessionQuery.queryKey, { projects: [project] });
+  const trials = { case: "a", flip_rate: 0.5, n: 2, passed: 1, pass_k: [0.5, 0], scores: [0.75, null] };
+  const found = { k: 2, n_cases: 1, any: 1, all: 0, cases: [trials] };
+  queries.setQueryData(flakyQuery(project.id, "run_1").queryKey, found);
+  const shown = (part: ReactNode) =>
+    render(<QueryClientProvider client={queries}>{part}</QueryClientProvider>).container.textContent;
+  const outcome = { case: "a", place: 0, status: "fail" as const, score: 0.25 };
+  for (const [scale, answer, tries] of [
+    [{ min: 1, max: 5 }, "2.00 on 1–5 0.25", "4.00 on 1–5 0.75–"],
+    [null, " 0.25", "0.75–"],
+  ] as const) {
+    const run = { id: "run_1", scale } as RunInFull;
+    const cell = (
+      <AnswerCell run={run} outcome={outcome} nKnown={0} labels={[]} isExpanded={false} onToggle={vi.fn()} />
+    );
+    expect(shown(cell)).toContain(answer);
+    expect(shown(<FlakyCases run={run} outcomes={[outcome]} />)).toContain(`0 %${tries}`);
+  }
 });

@@ -1,11 +1,12 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
+import { ShortId } from "../ui/ShortId";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { describeAction, describeDetails } from "./auditActions";
@@ -26,9 +27,9 @@ export function AuditPage() {
   const labelOf = (key: string, value: string) => (key === "action" ? describeAction(value) : nameOf(value));
   const only = (key: "actor" | "action", value: string) => (
     <Button
-      look="quiet"
+      look="tool"
       onClick={() => navigate({ search: { ...search, [key]: value } })}
-      title={`Only ${value}`}
+      title={`Show only entries of: ${labelOf(key, value)}`}
     >
       {labelOf(key, value)}
     </Button>
@@ -37,7 +38,7 @@ export function AuditPage() {
     { name: "time", head: "Time", cell: (it) => <Time at={it.time} /> },
     { name: "action", head: "Action", cell: (it) => only("action", it.action) },
     { name: "actor", head: "Actor", cell: (it) => only("actor", it.actor) },
-    { name: "target", head: "Target", cell: (it) => <code>{it.target}</code>, wide: true },
+    { name: "target", head: "Target", cell: (it) => <AuditTarget target={it.target} />, wide: true },
     {
       name: "body",
       head: "Details",
@@ -82,5 +83,21 @@ export function AuditPage() {
         }}
       </Loaded>
     </SettingsLayout>
+  );
+}
+
+/** Ids that the server makes, such as `run_0190c4d27e1b7a3c9f50b8e6d1a24c7e`: the kind and the rest. */
+const MADE_ID = /^([a-z]+)_(?:[a-z]+_)?[0-9a-f]{32}$/;
+
+/** What an entry is about: a name, or the end of an id; runs have a page. */
+export function AuditTarget({ target }: { target: string }) {
+  const project = useProject();
+  const kind = MADE_ID.exec(target)?.[1];
+  if (kind === undefined) return <code>{target}</code>;
+  if (kind !== "run") return <ShortId id={target} />;
+  return (
+    <Link to="/p/$project/runs/$run" params={{ project: project.name, run: target }}>
+      run <ShortId id={target} />
+    </Link>
   );
 }

@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { formatCap } from "../money/format";
 import { spendQuery } from "../money/queries";
-import { day, plural } from "../ui/format";
+import { capitalize, day, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { projectsQuery } from "./queries";
 import { SettingsLayout } from "./SettingsLayout";
@@ -72,7 +72,7 @@ export function DataPage() {
               {days == null
                 ? "The content of traces is kept until it is erased."
                 : `The content of traces is erased ${plural(days, "day")} after they finish; scores are kept.`}{" "}
-              Set with <code>jurist serve --retention</code>.
+              The flag <code>--retention</code> of <code>jurist serve</code> sets it.
             </p>
           );
         }}
@@ -81,7 +81,8 @@ export function DataPage() {
       <ul className={styles.exports}>
         {EXPORTS.map(({ what, about }) => (
           <li key={what}>
-            <b>{what}</b>
+            <b>{capitalize(what)}</b>
+            <span className={styles.muted}>{about}</span>
             <a href={address(what, "csv")} download={`${what}.csv`}>
               CSV<span className="visually-hidden"> of {what}</span>
             </a>
@@ -93,7 +94,6 @@ export function DataPage() {
                 JSON Lines with steps
               </a>
             )}
-            <span className={styles.muted}>{about}</span>
           </li>
         ))}
       </ul>

@@ -10,6 +10,7 @@ import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "../grades/queri
 import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
+import { useSharedScale } from "../rubrics/scales";
 import { VersionScore } from "../rubrics/VersionScore";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -308,6 +309,11 @@ function TraceSteps({ trace, shown, onStep }: TraceStepsProps) {
   );
 }
 
+/** The answer on the scale of its criterion, where it has one. */
+function CitedOutcome({ grade }: Pick<Cited, "grade">) {
+  return <GradeOutcome grade={grade} scale={useSharedScale([grade.rubric_version], grade.criterion)} />;
+}
+
 /** Grades that quote a step. */
 function StepCitations({ all }: { all: Cited[] }) {
   // Two monitors can have the same grade.
@@ -319,7 +325,7 @@ function StepCitations({ all }: { all: Cited[] }) {
     <ul className={styles.cites} aria-label="Quoted by">
       {once.map((it) => (
         <li key={it.id}>
-          <b>{it.criterion}</b> <GradeOutcome grade={it} /> <span>quoted by {it.grader}</span>
+          <b>{it.criterion}</b> <CitedOutcome grade={it} /> <span>quoted by {it.grader}</span>
         </li>
       ))}
     </ul>

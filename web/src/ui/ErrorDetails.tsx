@@ -8,7 +8,7 @@ export function ErrorDetails({ text }: { text: string }) {
   return (
     <div className={styles.details}>
       <code>{text}</code>
-      <CopyButton text={text} look="quiet" />
+      <CopyButton text={text} look="tool" />
     </div>
   );
 }

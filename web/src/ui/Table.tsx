@@ -21,7 +21,7 @@ type TableProps<Row> = {
   columns: Column<Row>[];
   rows: Row[];
   keyOf: (row: Row) => string;
-  /** On narrow screens the cells of a row are below each other, because they hold sentences or buttons. */
+  /** On narrow screens the name of a row is above its cells, each of which has its head in front of it. */
   stacked?: boolean;
 };
 
