@@ -60,41 +60,41 @@ struct AgentvKey {
     is_graded: bool,
 }
 
-const fn mark(name: &'static str) -> AgentvKey {
+const fn agentv_key(name: &'static str) -> AgentvKey {
     AgentvKey { name, is_mark: true, is_graded: false }
 }
 
-const fn graded(name: &'static str) -> AgentvKey {
+const fn shared_graded_key(name: &'static str) -> AgentvKey {
     AgentvKey { name, is_mark: false, is_graded: true }
 }
 
-const fn graded_mark(name: &'static str) -> AgentvKey {
+const fn graded_agentv_key(name: &'static str) -> AgentvKey {
     AgentvKey { name, is_mark: true, is_graded: true }
 }
 
 const AGENTV_KEYS: [AgentvKey; 22] = [
-    mark("name"),
-    graded_mark("default_test"),
-    graded_mark("evaluate_options"),
-    graded_mark("assert"),
-    graded_mark("assertions"),
-    graded("evaluators"),
-    graded_mark("eval_cases"),
-    graded_mark("evalcases"),
-    graded_mark("execution"),
-    graded_mark("workspace"),
-    graded_mark("environment"),
-    graded_mark("input"),
-    graded_mark("input_files"),
-    graded("target"),
-    graded("threshold"),
-    graded("defaults"),
-    mark("output_path"),
-    mark("refs"),
-    mark("imports"),
-    mark("criteria"),
-    mark("governance"),
-    mark("experiment"),
+    agentv_key("name"),
+    graded_agentv_key("default_test"),
+    graded_agentv_key("evaluate_options"),
+    graded_agentv_key("assert"),
+    graded_agentv_key("assertions"),
+    shared_graded_key("evaluators"),
+    graded_agentv_key("eval_cases"),
+    graded_agentv_key("evalcases"),
+    graded_agentv_key("execution"),
+    graded_agentv_key("workspace"),
+    graded_agentv_key("environment"),
+    graded_agentv_key("input"),
+    graded_agentv_key("input_files"),
+    shared_graded_key("target"),
+    shared_graded_key("threshold"),
+    shared_graded_key("defaults"),
+    agentv_key("output_path"),
+    agentv_key("refs"),
+    agentv_key("imports"),
+    agentv_key("criteria"),
+    agentv_key("governance"),
+    agentv_key("experiment"),
 ];
 
 /// Keys at the top of a file of AgentV that say what is run and graded.
