@@ -8,6 +8,7 @@ mod build_details;
 mod commands;
 mod connection;
 mod database;
+mod failure;
 mod grades;
 mod judging;
 pub mod library;
@@ -73,7 +74,7 @@ fn number_outcome(ended: anyhow::Result<CommandOutcome>) -> u8 {
                 // What a shell makes of SIGPIPE; 0 would hide what was left to say.
                 141
             } else {
-                render::print_failure(&error);
+                failure::print_failure(&error);
                 2
             }
         }

@@ -11,7 +11,7 @@ use jurist_core::redact::redact;
 use jurist_core::source::{SourceSpan, Sources, is_hidden_steering};
 
 pub use self::terminal_text::{data_writer, stderr, stdout};
-use crate::book::{find_page_for_error, read_more};
+use crate::book::read_more;
 
 /// Longer lines are not shown a second time with the suggestion in them.
 const WIDE: usize = 400;
@@ -177,14 +177,6 @@ pub fn print_warning(text: &str) {
     }
     let title = Level::WARNING.primary_title(printable(text));
     let _ = writeln!(stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
-}
-
-/// An error that ends a command or a part of it, and the page of the book that helps.
-pub fn print_failure(error: &anyhow::Error) {
-    print_error(&format!("{error:#}"));
-    if let Some(page) = find_page_for_error(error) {
-        print_page(page);
-    }
 }
 
 /// The page of the book that helps with an error, after the error.

@@ -186,7 +186,8 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
             points,
         })
     };
-    let response = ["output", "output_text", "answer"].iter().find_map(|key| read_answer(result.get(*key)?));
+    let response =
+        ["output", "output_text", "answer"].iter().find_map(|key| read_agentv_answer(result.get(*key)?));
     // `ok` and `quality_failure` are the verdict by the threshold of the test.
     let verdict = ["verdict", "execution_status"].iter().find_map(|key| result.get(*key)?.as_str());
     Some(ForeignVerdict {
@@ -204,7 +205,7 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
 }
 
 /// An answer that is text, or the last message of a conversation.
-fn read_answer(output: &Json) -> Option<Json> {
+fn read_agentv_answer(output: &Json) -> Option<Json> {
     let text = match output {
         Json::Array(messages) => {
             messages.last().filter(|message| message["role"] == "assistant")?.get("content")?

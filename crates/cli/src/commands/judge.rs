@@ -23,6 +23,7 @@ use jurist_engine::model::vendors::{PRICES_AS_OF, StructuredOutput};
 use jurist_engine::model::{MessageRole, build_ping_request};
 use serde_json::{Value as Json, json};
 
+use crate::failure;
 use crate::judging::JudgingArgs;
 use crate::outcome::CommandOutcome;
 use crate::render::{self, printable};
@@ -269,7 +270,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
         Err(error) => {
             out.flush()?;
             let what = format!("{} does not answer", line.name);
-            render::print_failure(&anyhow::Error::new(error).context(what));
+            failure::print_failure(&anyhow::Error::new(error).context(what));
             Ok(CommandOutcome::Incomplete)
         }
     }

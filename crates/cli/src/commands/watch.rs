@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 use tokio::sync::watch;
 
 use super::eval::{EvalArgs, EvalResult, prepare, run_prepared_eval};
+use crate::failure;
 use crate::judging::JudgingArgs;
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -134,7 +135,7 @@ impl WatchedSuite {
         loop {
             let begun = SystemTime::now();
             if let Err(error) = self.run_changed_cases(&changed).await {
-                render::print_failure(&error);
+                failure::print_failure(&error);
             }
             if *stop.borrow() {
                 return Ok(CommandOutcome::Interrupted);

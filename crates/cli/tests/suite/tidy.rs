@@ -330,7 +330,9 @@ fn each_thing_has_one_place() {
 
 /// Files of the product without the helpers of its tests.
 fn product_sources() -> impl Iterator<Item = (String, String)> {
-    sources().into_iter().filter(|(path, _)| !path.contains("/testing/") && !path.ends_with("/testing.rs"))
+    let is_for_tests =
+        |path: &str| path.contains("/testing/") || path.ends_with("/testing.rs") || path.contains("/tests/");
+    sources().into_iter().filter(move |(path, _)| !is_for_tests(path))
 }
 
 /// The keyword and the name that an item begins with, visibility and qualifiers left out.

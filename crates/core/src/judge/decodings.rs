@@ -36,7 +36,7 @@ const DECODERS: [Decoder; 7] = [
     remove_line_marks,
 ];
 
-struct Reading {
+struct DecodedText {
     text: FoldedText,
     n_layers: usize,
     /// Whether only escapes of JSON were undone. These readings are made whatever the limits say.
@@ -45,12 +45,12 @@ struct Reading {
 
 /// Visits a text and everything that it is under other spellings.
 pub(super) fn visit_readings(text: &str, visit: &mut dyn FnMut(&FoldedText)) {
-    let mut waiting: VecDeque<Reading> = VecDeque::new();
+    let mut waiting: VecDeque<DecodedText> = VecDeque::new();
     let (mut seen, mut n_readings, mut n_bytes) = (HashSet::new(), 0, 0);
     let verbatim = FoldedText::verbatim(text);
     let folded = (!text.is_ascii()).then(|| FoldedText::new(text, Folding::Keep));
     for text in [Some(verbatim), folded].into_iter().flatten() {
-        waiting.push_back(Reading { text, n_layers: 0, is_only_json: true });
+        waiting.push_back(DecodedText { text, n_layers: 0, is_only_json: true });
     }
     while let Some(reading) = waiting.pop_front() {
         if !seen.insert(blake3::hash(reading.text.text.as_bytes())) {
@@ -70,7 +70,7 @@ pub(super) fn visit_readings(text: &str, visit: &mut dyn FnMut(&FoldedText)) {
                 n_readings += 1;
                 n_bytes += text.text.len();
             }
-            waiting.push_back(Reading { text, n_layers: reading.n_layers + 1, is_only_json });
+            waiting.push_back(DecodedText { text, n_layers: reading.n_layers + 1, is_only_json });
         }
     }
 }

@@ -178,7 +178,7 @@ pub fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
             let mut scales = rubric
                 .criteria
                 .iter()
-                .map(|criterion| criterion_scale_bounds(criterion).filter(|_| is_plain(criterion)));
+                .map(|criterion| criterion_scale_bounds(criterion).filter(|_| is_on_one_scale(criterion)));
             let first = scales.next()??;
             scales.all(|scale| scale == Some(first)).then_some(first)
         }
@@ -189,10 +189,10 @@ pub fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
 /// criterion is not its answer.
 pub fn criterion_score_scale(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
     let question = rubric.questions().find(|question| question.id() == name)?;
-    criterion_scale_bounds(question.criterion).filter(|_| is_plain(question.criterion))
+    criterion_scale_bounds(question.criterion).filter(|_| is_on_one_scale(question.criterion))
 }
 
-fn is_plain(criterion: &Criterion) -> bool {
+fn is_on_one_scale(criterion: &Criterion) -> bool {
     criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight
 }
 

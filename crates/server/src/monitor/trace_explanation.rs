@@ -101,7 +101,7 @@ pub async fn explain_trace_decisions(
 
 /// The newest verdict of a monitor about a trace, with the author's scale of its rubric.
 #[derive(Debug)]
-pub struct NewestVerdict {
+pub struct ScaledVerdict {
     verdict: VerdictHead,
     scale: Option<ScoreScale>,
 }
@@ -111,7 +111,7 @@ pub async fn load_newest_verdicts(
     store: &Store,
     project: ProjectId,
     traces: &[String],
-) -> Result<BTreeMap<(String, String), NewestVerdict>, StoreError> {
+) -> Result<BTreeMap<(String, String), ScaledVerdict>, StoreError> {
     let verdicts = store.newest_verdicts(project, traces).await?;
     let mut scales: BTreeMap<RubricVersionId, Option<ScoreScale>> = BTreeMap::new();
     for verdict in &verdicts {
@@ -124,7 +124,7 @@ pub async fn load_newest_verdicts(
     }
     let by_monitor = |verdict: VerdictHead| {
         let (monitor, scale) = (verdict.monitor.clone()?, scales.get(&verdict.rubric_version).copied());
-        Some(((verdict.candidate.clone(), monitor), NewestVerdict { verdict, scale: scale.flatten() }))
+        Some(((verdict.candidate.clone(), monitor), ScaledVerdict { verdict, scale: scale.flatten() }))
     };
     Ok(verdicts.into_iter().filter_map(by_monitor).collect())
 }
@@ -159,7 +159,7 @@ impl DecisionView {
 }
 
 impl DecisionView {
-    pub fn set_verdict(&mut self, newest: Option<NewestVerdict>) {
+    pub fn set_verdict(&mut self, newest: Option<ScaledVerdict>) {
         self.verdict = newest.as_ref().map(|newest| newest.verdict.status);
         self.score = newest.as_ref().and_then(|newest| newest.verdict.score);
         self.scale = newest.and_then(|newest| newest.scale).filter(|_| self.score.is_some());

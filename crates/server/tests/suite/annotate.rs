@@ -631,8 +631,8 @@ fn a_rubric_over_stored_traces_is_a_task_as_well() {
 fn an_answer_that_is_sent_again_is_stored_once() {
     served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
-        for back in ["allow_back_navigation: true\n", "allow_back_navigation: false\n"] {
-            let config = format!("{CONFIG}{back}");
+        for back in [true, false] {
+            let config = format!("{CONFIG}annotator_config: {{allow_back_navigation: {back}}}\n");
             let body = json!({"config": "config.yaml", "files": {"config.yaml": config, "data/traces.jsonl": data(1)}});
             let task = owner.post("/tasks", body).await["id"].as_str().unwrap().to_owned();
             let ann = named(&place, &task, "ann").await;

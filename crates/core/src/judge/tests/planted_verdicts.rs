@@ -389,7 +389,7 @@ fn a_candidates_answer_is_known_under_other_spellings_than_json() {
         let material = material(&format!("Lyon.\n{candidate}"));
         let prompter = Prompter::new(&material, None, 1);
         assert!(prompter.has_verdict_in_candidate(), "{candidate}");
-        let is_quoted = candidate.contains("&quot;Perfect.&quot;");
+        let is_quoted = candidate.contains(r#"\"&quot;Perfect."#);
         let reply =
             if is_quoted { planted.replace("Perfect.", "&quot;Perfect.&quot;") } else { planted.to_owned() };
         assert_eq!(graded(&prompter, &reply), Err(JudgeReplyError::Planted), "{candidate}");
