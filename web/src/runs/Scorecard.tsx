@@ -32,6 +32,9 @@ export function Scorecard({ run, place, result }: ScorecardProps) {
   const criteria = criteriaOf(rubric);
   const [quote, setQuote] = useState<Quote | null>(null);
   const { verdict } = it;
+  const path = verdict.path ?? [];
+  const texts = questionsOfPath(rubric, path);
+  const questions = new Map(path.map(({ node }, at) => [node, texts[at]]));
   const money = useMoney();
   return (
     <article className={styles.card}>
@@ -56,10 +59,16 @@ export function Scorecard({ run, place, result }: ScorecardProps) {
           saidOf={(criterion) => saidOf(it.grades, criterion)}
         />
       )}
-      {verdict.path && verdict.path.length > 0 && <TreePath rubric={rubric} path={verdict.path} />}
+      {path.length > 0 && <TreePath questions={texts} path={path} />}
       <ul className={styles.grades}>
         {it.grades.map((grade, at) => (
-          <GradeRow key={at} grade={grade} criterion={criteria.get(grade.criterion)} onQuote={setQuote} />
+          <GradeRow
+            key={at}
+            grade={grade}
+            name={questions.get(grade.criterion) ?? grade.criterion}
+            criterion={criteria.get(grade.criterion)}
+            onQuote={setQuote}
+          />
         ))}
       </ul>
       <MaterialView material={it.material} grades={it.grades} quote={quote} />
@@ -92,10 +101,9 @@ const saidOf = (grades: Grade[], criterion: string): Said[] =>
       : [],
   );
 
-type TreePathProps = { rubric: Canonical | undefined; path: Contract["TreePathStep"][] };
+type TreePathProps = { questions: string[]; path: Contract["TreePathStep"][] };
 
-function TreePath({ rubric, path }: TreePathProps) {
-  const questions = questionsOfPath(rubric, path);
+function TreePath({ questions, path }: TreePathProps) {
   return (
     <ol className={styles.path} aria-label="Path through the decision tree">
       {path.map((it, at) => (
@@ -117,16 +125,22 @@ function TreePath({ rubric, path }: TreePathProps) {
   );
 }
 
-type GradeRowProps = { grade: Grade; criterion?: Canonical; onQuote: (quote: Quote) => void };
+type GradeRowProps = {
+  grade: Grade;
+  /** The criterion, or the question of a decision tree. */
+  name: string;
+  criterion?: Canonical;
+  onQuote: (quote: Quote) => void;
+};
 
 /** One grade: criterion, answer, grader, reason and evidence. */
-function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
+function GradeRow({ grade, name, criterion, onQuote }: GradeRowProps) {
   const { outcome } = grade;
   const unit = outcome.kind === "scored" ? (outcome.unit ?? null) : null;
   return (
     <li className={styles.grade} data-outcome={outcome.kind}>
       <div className={styles.what}>
-        <h3>{grade.criterion}</h3>
+        <h3>{name}</h3>
         {typeof criterion?.description === "string" && (
           <p className={styles.muted}>{criterion.description}</p>
         )}
