@@ -14,7 +14,7 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   const row = page.getByRole("row", { name: /^desk/ });
   await expect(row).toContainText("running");
   const told = await place.jurist("monitor", "show", "desk", "--server", place.url);
-  const score = /(?:whole|overall) +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none";
+  const score = /overall +score \S+ \[\S+ \S+\] \((\S+ \[\S+ \S+\])\)/.exec(told)?.[1] ?? "none";
   const passes = /(?:passes|pass rate) (\S+ %) \[/.exec(told)?.[1] ?? "none";
   expect(score).toMatch(/^0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]$/);
   await expect(row).toContainText(score);
@@ -30,13 +30,14 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await page.getByRole("link", { name: "desk", exact: true }).click();
   await expect(page).toHaveTitle("desk · Jurist");
   const criteria = page.getByRole("table", { name: "Criteria" });
-  const other = /other +(\d+) of (\d+) scored +(\S+ \[\S+ \S+\])/.exec(told) ?? [];
+  const other = /other +(\d+) of (\d+) scored +\S+ \[\S+ \S+\] \((\S+ \[\S+ \S+\])\)/.exec(told) ?? [];
   for (const name of ["overall", "right", "kind"]) {
-    const printed = name === "overall" ? "(?:whole|overall)" : name;
-    const figure = new RegExp(`${printed} +score (\\S+ \\[\\S+ \\S+\\])`).exec(told)?.[1] ?? "none";
+    const figure =
+      new RegExp(`${name} +score \\S+ \\[\\S+ \\S+\\] \\((\\S+ \\[\\S+ \\S+\\])\\)`).exec(told)?.[1] ??
+      "none";
     await expect(criteria.getByRole("row", { name: new RegExp(`^${name}`) })).toContainText(figure);
   }
-  const naive = /(?:the plain|unweighted) mean(?: is)? (\S+)/.exec(told)?.[1] ?? "none";
+  const naive = /unweighted mean \S+ \((\S+)\)/.exec(told)?.[1] ?? "none";
   await expect(criteria.getByRole("row", { name: /^overall/ })).toContainText(naive);
   const strata = page.getByRole("table", { name: "Overall score by stratum" });
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(other[3] ?? "none");

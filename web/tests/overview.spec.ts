@@ -20,7 +20,9 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   const rows = page.getByRole("table", { name: "Agents" }).getByRole("row");
   const desk = rows.filter({ has: page.getByRole("link", { name: "desk", exact: true }) }).first();
   const told = await place.jurist("monitor", "show", "desk", "--server", place.url);
-  await expect(desk).toContainText(/(?:whole|overall) +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none");
+  await expect(desk).toContainText(
+    /overall +score \S+ \[\S+ \S+\] \((\S+ \[\S+ \S+\])\)/.exec(told)?.[1] ?? "none",
+  );
   await expect(desk).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
   await expect(desk).toContainText("7 of 8");
   // Bars instead of a radar, since the monitor has two criteria; a chart that scrolls is a group.
