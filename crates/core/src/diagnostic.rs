@@ -203,9 +203,12 @@ impl Diagnostic {
 pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
     let folded = fold(written);
-    let allowed = (written.chars().count() / 3).max(1);
+    let n_written = written.chars().count();
+    let allowed = (n_written / 3).max(1);
     known
         .iter()
+        // Texts are at least as many changes apart as their lengths differ.
+        .filter(|known| known.chars().count().abs_diff(n_written) <= allowed)
         .map(|&known| (strsim::damerau_levenshtein(&folded, &fold(known)), known))
         .filter(|(distance, text)| *distance <= allowed && *distance < text.chars().count())
         .min_by_key(|(distance, _)| *distance)

@@ -343,11 +343,13 @@ impl<'a> MappingReader<'a> {
         let unknown: Vec<&NodeEntry> = self.entries.iter().filter(unread).collect();
         // A second key of the same name would be the next error.
         let absent: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
-        for entry in &unknown {
+        let names_of_keys = unique(&known);
+        for (n_before, entry) in unknown.iter().enumerate() {
+            let meant = if n_before < MAX_COMPARED { closest_known_key(&entry.key, &absent) } else { None };
             let diagnostic =
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
                     .label(format!("not a key of {}", with_article(self.what)))
-                    .offer(closest_known_key(&entry.key, &absent), &unique(&known), "known keys");
+                    .offer(meant, &names_of_keys, "known keys");
             self.cx.report(match find_home_of_key(self.what, &entry.key) {
                 Some(home) => diagnostic.help(home),
                 None => diagnostic,
@@ -367,13 +369,18 @@ impl<'a> MappingReader<'a> {
                     .help("give it a value, or remove it"),
             );
         }
-        let misspelt =
-            |keys: &[&str]| unknown.iter().any(|entry| closest_known_key(&entry.key, keys).is_some());
+        let misspelt = |keys: &[&str]| {
+            unknown.iter().take(MAX_COMPARED).any(|entry| closest_known_key(&entry.key, keys).is_some())
+        };
         self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
         #[cfg(test)]
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
     }
 }
+
+/// Unknown keys of one mapping that are compared with the known ones. A comparison takes microseconds, which for the
+/// hundred thousands of keys of a hostile file are minutes.
+const MAX_COMPARED: usize = 1_000;
 
 /// Where a key belongs that is unknown in `what`.
 fn find_home_of_key(what: &str, written: &str) -> Option<&'static str> {
