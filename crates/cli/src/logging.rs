@@ -31,17 +31,17 @@ enum LogFormat {
 impl Logging {
     /// From now on, what happens is written to standard error, and to a collector where the environment names one.
     pub fn start(&self) -> anyhow::Result<Exporting> {
-        let told = load::variable("JURIST_LOG").unwrap_or_else(|| "info".to_owned());
-        let level: LevelFilter = told.parse().map_err(|_| {
-            anyhow::anyhow!("JURIST_LOG is one of error, warn, info, debug, trace; not `{told}`")
+        let level_text = load::variable("JURIST_LOG").unwrap_or_else(|| "info".to_owned());
+        let level: LevelFilter = level_text.parse().map_err(|_| {
+            anyhow::anyhow!("JURIST_LOG is one of error, warn, info, debug, trace; not `{level_text}`")
         })?;
         // Messages of libraries are of little use, and may contain request bodies.
         let others = level.min(LevelFilter::WARN);
         let targets = Targets::new().with_default(others).with_target("jurist", level);
         let redactor = Redactor::new(load::secrets(), &[])?;
         let (telemetry, exporter) = collector(&redactor).map(Collector::open).unzip();
-        let told = Targets::new().with_target("jurist", LevelFilter::INFO);
-        let telemetry = telemetry.map(|telemetry| telemetry.with_filter(told));
+        let level_text = Targets::new().with_target("jurist", LevelFilter::INFO);
+        let telemetry = telemetry.map(|telemetry| telemetry.with_filter(level_text));
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Clean(Arc::new(redactor)));
         let registry = tracing_subscriber::registry().with(telemetry);
         match self.log_format {
@@ -71,7 +71,7 @@ pub struct Exporting(Option<Exporter>);
 
 impl Exporting {
     /// Exports while a command runs, and a moment longer for the rest.
-    pub async fn beside<T>(self, command: impl Future<Output = T>) -> T {
+    pub async fn export_during<T>(self, command: impl Future<Output = T>) -> T {
         let Some(exporter) = self.0 else { return command.await };
         let (stop, stopped) = watch::channel(false);
         let exporting = tokio::spawn(exporter.run(stopped));

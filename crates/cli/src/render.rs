@@ -17,16 +17,16 @@ use crate::book::read_more;
 const WIDE: usize = 400;
 
 /// As many problems of one file as a person reads; the rest is counted.
-const SHOWN: usize = 50;
+const MAX_DIAGNOSTICS: usize = 50;
 
 /// Prints diagnostics the way compilers do: place, excerpt, suggested fix.
 pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
     let mut err = stderr();
-    for diagnostic in diagnostics.iter().take(SHOWN) {
+    for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
         writeln!(err, "{}\n", render_diagnostic(diagnostic, sources))?;
     }
-    if SHOWN < diagnostics.len() {
-        writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - SHOWN)?;
+    if MAX_DIAGNOSTICS < diagnostics.len() {
+        writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - MAX_DIAGNOSTICS)?;
     }
     // Logs of CI need no advice on how to read.
     if !diagnostics.is_empty() && std::io::stderr().is_terminal() {
@@ -114,7 +114,7 @@ pub fn print_note(text: &str) {
 
 /// Shows progress: one line at the bottom of a terminal, or an occasional line in a log.
 pub struct ProgressLine {
-    shown: std::time::Instant,
+    last_shown: std::time::Instant,
     is_terminal: bool,
     is_drawn: bool,
     is_quiet: bool,
@@ -123,7 +123,7 @@ pub struct ProgressLine {
 impl ProgressLine {
     pub fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        Self { shown: std::time::Instant::now(), is_terminal, is_drawn: false, is_quiet: false }
+        Self { last_shown: std::time::Instant::now(), is_terminal, is_drawn: false, is_quiet: false }
     }
 
     /// Nothing is shown where nothing but results is asked for.
@@ -133,7 +133,7 @@ impl ProgressLine {
 
     pub fn show(&mut self, text: impl FnOnce() -> String) {
         let pause = std::time::Duration::from_millis(if self.is_terminal { 100 } else { 30_000 });
-        if self.is_quiet || self.shown.elapsed() < pause {
+        if self.is_quiet || self.last_shown.elapsed() < pause {
             return;
         }
         if self.is_terminal {
@@ -143,7 +143,7 @@ impl ProgressLine {
         } else {
             print_note(&text());
         }
-        self.shown = std::time::Instant::now();
+        self.last_shown = std::time::Instant::now();
     }
 
     pub fn clear(&mut self) {

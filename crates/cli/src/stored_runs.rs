@@ -34,7 +34,7 @@ pub const BATCH: usize = 256;
 #[derive(Debug, Default)]
 pub struct StoredRuns {
     place: DatabaseArgs,
-    kept: OnceCell<ProjectStore>,
+    project_store: OnceCell<ProjectStore>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ struct ProjectStore {
 pub struct RunLog {
     run: RunId,
     /// `None` where nothing can be kept.
-    kept: Option<ProjectStore>,
+    project_store: Option<ProjectStore>,
     costs: Option<Arc<RunCosts>>,
 }
 
@@ -67,7 +67,7 @@ pub struct ResumedRun {
 /// paid is known to the next one.
 #[derive(Debug)]
 pub struct RunCosts {
-    kept: ProjectStore,
+    project_store: ProjectStore,
     run: RunId,
     /// Billionths of a dollar that are not written yet.
     pending: AtomicI64,
@@ -91,7 +91,7 @@ impl RunCosts {
         if nanos == 0 {
             return Ok(());
         }
-        let (ProjectStore { store, project }, subject) = (&self.kept, self.run.to_string());
+        let (ProjectStore { store, project }, subject) = (&self.project_store, self.run.to_string());
         let written =
             store.add_subject_cost(*project, &subject, Usd::from_nanos(nanos), clock::current_time()).await;
         if written.is_err() {
@@ -167,7 +167,7 @@ const PAGE: usize = 1_000;
 impl StoredRuns {
     /// Those of one database.
     pub fn of_database(place: &DatabaseArgs) -> Self {
-        Self { place: place.clone(), kept: OnceCell::new() }
+        Self { place: place.clone(), project_store: OnceCell::new() }
     }
 
     /// The names of the annotation tasks by their ids, as answers carry them.
@@ -246,29 +246,30 @@ impl StoredRuns {
             let project = project_of(&store, None).await?;
             Ok(ProjectStore { store, project })
         };
-        self.kept.get_or_try_init(open).await
+        self.project_store.get_or_try_init(open).await
     }
 
     /// Begins a run; its results come one by one.
     pub async fn begin(&self, run: &Run) -> anyhow::Result<RunLog> {
-        let kept = self.project_store().await?.clone();
-        kept.store.begin_run(kept.project, run).await?;
-        Ok(RunLog::new(run.id, kept))
+        let project_store = self.project_store().await?.clone();
+        project_store.store.begin_run(project_store.project, run).await?;
+        Ok(RunLog::new(run.id, project_store))
     }
 
     /// Goes on with a run.
     pub async fn resume(&self, name: &str) -> anyhow::Result<ResumedRun> {
         use futures_util::TryStreamExt;
         let id = self.find(name).await?;
-        let kept = self.project_store().await?.clone();
-        let run = kept.store.run(kept.project, id).await?;
+        let project_store = self.project_store().await?.clone();
+        let run = project_store.store.run(project_store.project, id).await?;
         let results: Vec<(usize, CaseResult)> =
-            kept.store.result_stream(kept.project, id).try_collect().await?;
-        let paid = kept.store.subject_spend(kept.project, &id.to_string(), None).await?.settled;
+            project_store.store.result_stream(project_store.project, id).try_collect().await?;
+        let paid =
+            project_store.store.subject_spend(project_store.project, &id.to_string(), None).await?.settled;
         // Runs that an older version began have written it with their results alone.
         let of_results = results.iter().filter_map(|(_, result)| result.spend.cost);
         let paid = paid.max(of_results.fold(Usd::default(), Usd::plus));
-        Ok(ResumedRun { run, results, paid, log: RunLog::new(id, kept) })
+        Ok(ResumedRun { run, results, paid, log: RunLog::new(id, project_store) })
     }
 
     /// By its id, the end of its id, `latest`, `previous`, `latest~2`, or the path of a file that the JSON reporter
@@ -307,12 +308,12 @@ impl StoredRuns {
             return self.load(name).await;
         };
         let ProjectStore { store, project } = self.project_store().await?;
-        let mut found = new;
+        let mut earlier = new;
         for _ in 0..=n_back {
-            let before = store.run_before(*project, found).await?;
-            found = before.with_context(|| format!("there is no stored run `{name}` before this one"))?;
+            let before = store.run_before(*project, earlier).await?;
+            earlier = before.with_context(|| format!("there is no stored run `{name}` before this one"))?;
         }
-        Ok(store.load_run(*project, found).await?)
+        Ok(store.load_run(*project, earlier).await?)
     }
 
     /// The newest first.
@@ -361,15 +362,15 @@ impl StoredRuns {
 }
 
 impl RunLog {
-    fn new(run: RunId, kept: ProjectStore) -> Self {
+    fn new(run: RunId, project_store: ProjectStore) -> Self {
         let (pending, writing) = (AtomicI64::new(0), Mutex::new(()));
-        let costs = Arc::new(RunCosts { kept: kept.clone(), run, pending, writing });
-        Self { run, kept: Some(kept), costs: Some(costs) }
+        let costs = Arc::new(RunCosts { project_store: project_store.clone(), run, pending, writing });
+        Self { run, project_store: Some(project_store), costs: Some(costs) }
     }
 
     /// Keeps nothing, where there is no place for it.
     pub fn nowhere(run: RunId) -> Self {
-        Self { run, kept: None, costs: None }
+        Self { run, project_store: None, costs: None }
     }
 
     /// A budget that stores the cost of each call of the run.
@@ -389,15 +390,15 @@ impl RunLog {
     pub async fn store_results(&self, mut coming: mpsc::Receiver<RunUnitResult>) -> Result<(), StoreError> {
         let (mut some, mut outcome) = (Vec::new(), Ok(()));
         while 0 < coming.recv_many(&mut some, BATCH).await {
-            if let (Some(ProjectStore { store, project }), Ok(())) = (&self.kept, &outcome) {
+            if let (Some(ProjectStore { store, project }), Ok(())) = (&self.project_store, &outcome) {
                 let json = |judge_exchange: &JudgeExchange| {
                     serde_json::to_value(judge_exchange).expect("an exchange is plain data")
                 };
-                let asked: Vec<Vec<Json>> = some
+                let exchange_rows: Vec<Vec<Json>> = some
                     .iter()
                     .map(|run_unit_result| run_unit_result.exchanges.iter().map(json).collect())
                     .collect();
-                let graded = some.iter().zip(&asked);
+                let graded = some.iter().zip(&exchange_rows);
                 let graded = graded.map(|(run_unit_result, exchanges)| NewRunResult {
                     place: run_unit_result.place,
                     result: &run_unit_result.result,
@@ -412,7 +413,7 @@ impl RunLog {
     }
 
     pub async fn end(&self) -> Result<(), StoreError> {
-        match &self.kept {
+        match &self.project_store {
             Some(ProjectStore { store, project }) => {
                 store.end_run(*project, self.run, clock::current_time()).await
             }
@@ -426,13 +427,13 @@ async fn load_judge_grades(
     project: ProjectId,
 ) -> anyhow::Result<Vec<(Grade, MetadataFields)>> {
     let filter = GradeFilter { grader_kind: Some(GraderKind::Judge), ..GradeFilter::default() };
-    let (mut all, mut seen, mut after) = (Vec::new(), HashSet::new(), None);
+    let (mut all, mut known, mut after) = (Vec::new(), HashSet::new(), None);
     loop {
         let page = store.whole_grades(project, &filter, after.as_ref(), PAGE).await?;
         for (head, grade) in page.items {
             let Some(grade) = grade else { continue };
-            let asked = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
-            if seen.insert((asked, grade.grader.clone())) {
+            let question = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
+            if known.insert((question, grade.grader.clone())) {
                 all.push((grade, grade_head_fields(&head)));
             }
         }

@@ -37,8 +37,8 @@ impl LoadingArgs {
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
-    let found = Dialect::ALL.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect);
-    found.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|(name, _)| name).join(", ")))
+    let named = Dialect::ALL.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect);
+    named.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|(name, _)| name).join(", ")))
 }
 
 /// A suite without errors.
@@ -156,13 +156,13 @@ pub(crate) fn choose_suite_rubric(
         project: project.clone(),
     };
     if let Some(name) = name {
-        let found = all.iter().find(|file_rubric| file_rubric.name == name).map(taken);
+        let chosen = all.iter().find(|file_rubric| file_rubric.name == name).map(taken);
         let hint = match closest(name, &names) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if names.is_empty() => "it holds none".to_owned(),
             None => format!("there are {}", names.join(", ")),
         };
-        return found.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
+        return chosen.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
     }
     // Evals that use the same rubric count as one choice.
     let mut versions: Vec<&str> =

@@ -382,9 +382,9 @@ fn choose_target(suite: &mut Suite, name: &str) {
     let names: Vec<&str> = known().map(CaseTarget::name).collect();
     let known = known().find(|target| target.name() == name || target.id == name).cloned();
     if let (None, Some(meant)) = (&known, closest(name, &names)) {
-        let told =
+        let warning =
             format!("`{name}` is not a target of the file and is used as a model; did you mean `{meant}`?");
-        render::print_warning(&told);
+        render::print_warning(&warning);
     }
     let chosen =
         known.unwrap_or_else(|| CaseTarget { id: name.to_owned(), label: None, config: Map::default() });
@@ -406,33 +406,33 @@ impl RemoteEval<'_> {
         runs: &StoredRuns,
         part: RunScope,
     ) -> anyhow::Result<FinishedRun> {
-        let told = || format!("`{}`", self.read.path.display());
+        let file_name = || format!("`{}`", self.read.path.display());
         anyhow::ensure!(
             args.resume.is_none() && args.target.is_none(),
             "--resume and --target work only for runs on this machine"
         );
         args.running.refuse_local()?;
-        let plan = plan_suite(&self.read.suite, self.select).with_context(told)?;
+        let plan = plan_suite(&self.read.suite, self.select).with_context(file_name)?;
         let resolver = args.running.judging.resolver(&self.read.settings)?;
         self.permit_plan_addresses(args, &plan, &resolver)?;
         let project = SuiteFiles::of(&self.read.path, args.loading.options().outside);
         let mut bundle =
-            Bundle::new(&self.read.reading, &project, args.loading.dialect, &plan).with_context(told)?;
+            Bundle::new(&self.read.reading, &project, args.loading.dialect, &plan).with_context(file_name)?;
         // The server has the datasets, and reads them itself.
         bundle.files.retain(|name, _| !name.starts_with(DatasetReference::PREFIX));
-        let mut asked = NewRun::of(bundle);
-        args.running.judging.apply_to_new_run(&mut asked)?;
-        asked.filter.clone_from(&self.select.filter);
-        asked.tags.clone_from(&self.select.tags);
-        asked.shard = self.select.shard.map(|(part, of)| Shard { part, of });
-        asked.names.clone_from(&self.select.names);
-        asked.agent.clone_from(&args.agent);
-        asked.retry_errors = args.running.retry_errors();
-        asked.provenance = args.running.provenance().await.into();
-        asked.provenance.tags.extend(part.dataset_tags.iter().cloned());
+        let mut new_run = NewRun::of(bundle);
+        args.running.judging.apply_to_new_run(&mut new_run)?;
+        new_run.filter.clone_from(&self.select.filter);
+        new_run.tags.clone_from(&self.select.tags);
+        new_run.shard = self.select.shard.map(|(part, of)| Shard { part, of });
+        new_run.names.clone_from(&self.select.names);
+        new_run.agent.clone_from(&args.agent);
+        new_run.retry_errors = args.running.retry_errors();
+        new_run.provenance = args.running.provenance().await.into();
+        new_run.provenance.tags.extend(part.dataset_tags.iter().cloned());
         let remote = args.server.remote(resolver.client()?)?;
         let no_defer = args.running.judging.no_defer(&self.read.settings);
-        remote.evaluate_and_report(&args.running, runs, &asked, part, no_defer).await
+        remote.evaluate_and_report(&args.running, runs, &new_run, part, no_defer).await
     }
 
     /// Variables of this machine are sent with the suite, so their consent is given here as well.

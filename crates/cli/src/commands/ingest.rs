@@ -29,7 +29,7 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 const SAMPLE: u64 = 4 * 1024 * 1024;
 
 /// Faults that are shown; the others are counted.
-const SHOWN: usize = 20;
+const MAX_MESSAGES: usize = 20;
 
 /// Import recorded traces from files
 #[derive(Debug, clap::Args)]
@@ -310,7 +310,7 @@ impl IngestTally {
                 answer.detail.clone().unwrap_or_default()
             }
         };
-        if self.n_conflicts + self.n_errors <= SHOWN {
+        if self.n_conflicts + self.n_errors <= MAX_MESSAGES {
             writeln!(anstream::stderr(), "{file}:{}: {}", answer.line, render::printable(&why))?;
         }
         Ok(())

@@ -92,13 +92,13 @@ impl ScoreArgs {
     }
 }
 
-/// The output about one candidate; `said` is its verdict, or the verdict of a panel.
+/// The output about one candidate; `verdict` is its own, or the verdict of a panel.
 #[derive(Serialize)]
 struct ScoredCandidateRow<'a, T: Serialize> {
     candidate: &'a str,
     rubric: &'a str,
     #[serde(flatten)]
-    said: &'a T,
+    verdict: &'a T,
     /// The score as the rubric's display scale writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     shown: Option<String>,
@@ -209,7 +209,7 @@ fn print_verdicts(
                 let row = ScoredCandidateRow {
                     candidate,
                     rubric: version,
-                    said: verdict,
+                    verdict,
                     shown,
                     weighted_score,
                     graders: Vec::new(),
@@ -223,7 +223,7 @@ fn print_verdicts(
                 let row = ScoredCandidateRow {
                     candidate,
                     rubric: version,
-                    said: panel,
+                    verdict: panel,
                     shown,
                     weighted_score,
                     graders,

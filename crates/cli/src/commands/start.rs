@@ -68,7 +68,7 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
     let Some(annotation) = load_annotation(args)? else { return Ok(CommandOutcome::BadInput) };
     let folder = choose_output_folder(args, &annotation);
     let exporting = args.logging.start()?;
-    wait_for(exporting.beside(async {
+    wait_for(exporting.export_during(async {
         let stop = watch_stop_signals()?;
         let background = args.working.work()?;
         let settings = ServerSettings {
@@ -131,8 +131,8 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
 /// The name of the project that the task is in, as addresses have it.
 async fn owner_project_name(app: &App) -> anyhow::Result<String> {
     let projects = app.store.projects().await?;
-    let found = projects.into_iter().find(|project| project.id == app.default_project);
-    Ok(found.map_or_else(|| app.default_project.to_string(), |project| project.name))
+    let default_project = projects.into_iter().find(|project| project.id == app.default_project);
+    Ok(default_project.map_or_else(|| app.default_project.to_string(), |project| project.name))
 }
 
 fn format_answer_count(n: u64) -> String {
@@ -176,8 +176,8 @@ fn choose_output_folder(args: &StartArgs, annotation: &AnnotationTask) -> Option
             "annotations are written as JSON lines; export `{format}` from the page"
         ));
     }
-    let beside = args.config.parent().unwrap_or(Path::new(""));
+    let config_folder = args.config.parent().unwrap_or(Path::new(""));
     args.output
         .clone()
-        .or_else(|| annotation.output_path.as_ref().map(|output_path| beside.join(output_path)))
+        .or_else(|| annotation.output_path.as_ref().map(|output_path| config_folder.join(output_path)))
 }

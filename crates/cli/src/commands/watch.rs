@@ -361,21 +361,22 @@ fn watched_paths(suite: &Path, read: Vec<PathBuf>) -> BTreeSet<PathBuf> {
 
 impl FileStamp {
     fn of(path: &Path) -> Self {
-        let found = path.metadata().ok();
+        let metadata = path.metadata().ok();
         // The size of a folder does not show changes in it.
-        let n_bytes = found.as_ref().filter(|found| found.is_file()).map_or(0, std::fs::Metadata::len);
-        Self { modified: found.and_then(|found| found.modified().ok()), n_bytes }
+        let n_bytes =
+            metadata.as_ref().filter(|metadata| metadata.is_file()).map_or(0, std::fs::Metadata::len);
+        Self { modified: metadata.and_then(|metadata| metadata.modified().ok()), n_bytes }
     }
 }
 
 /// Waits until there is something to read again and no file changes between two looks. The files that changed; if none
 /// did, the fresh ones, which are read again in any case.
 async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, KnownFile>) -> Vec<PathBuf> {
-    let look = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
-    let mut last = look();
+    let read_stamps = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
+    let mut last = read_stamps();
     loop {
         tokio::time::sleep(POLL).await;
-        let now = look();
+        let now = read_stamps();
         if now == last {
             let (mut changed, mut fresh) = (Vec::new(), Vec::new());
             for (path, stamp) in &now {
@@ -387,9 +388,9 @@ async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, K
                     _ => changed.push((*path).clone()),
                 }
             }
-            let found = if changed.is_empty() { fresh } else { changed };
-            if !found.is_empty() {
-                return found;
+            let files_to_report = if changed.is_empty() { fresh } else { changed };
+            if !files_to_report.is_empty() {
+                return files_to_report;
             }
         }
         last = now;

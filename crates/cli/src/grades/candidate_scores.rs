@@ -180,8 +180,8 @@ const MOST_NAMES: usize = 5;
 /// The first of several names, and how many more there are.
 pub fn list_first(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.map(|name| printable_line(&name)).collect();
-    let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
-    if MOST_NAMES < names.len() { format!("{shown} and {} more", names.len() - MOST_NAMES) } else { shown }
+    let listed = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if MOST_NAMES < names.len() { format!("{listed} and {} more", names.len() - MOST_NAMES) } else { listed }
 }
 
 /// The mean score of each candidate on a criterion, of one grader or of all.

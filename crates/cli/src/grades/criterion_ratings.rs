@@ -27,8 +27,8 @@ impl CriterionRatings<'_> {
     /// Says how many answers were left out because they are not the first.
     pub fn repeated_answers_note(&self) -> Option<String> {
         let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
-        let said = |n| format!("{} excluded: only a grader's first grade of a candidate counts.", again(n));
-        Some(self.n_repeated).filter(|n| 0 < *n).map(said)
+        let note = |n| format!("{} excluded: only a grader's first grade of a candidate counts.", again(n));
+        Some(self.n_repeated).filter(|n| 0 < *n).map(note)
     }
 
     /// An answer in the words of the data.

@@ -268,7 +268,7 @@ pub fn sort_for_resampling(grades: &mut [Grade]) {
 pub fn filter_by_criterion(
     grades: Vec<Grade>,
     wanted: Option<&str>,
-    told: &AnalysisOutputArgs,
+    output: &AnalysisOutputArgs,
 ) -> anyhow::Result<Vec<Grade>> {
     let criteria: BTreeSet<&str> = grades.iter().map(|grade| grade.criterion.as_str()).collect();
     let listed = || criteria.iter().copied().collect::<Vec<_>>().join(", ");
@@ -283,7 +283,7 @@ pub fn filter_by_criterion(
         }
         None => {
             anyhow::ensure!(
-                told.chart.is_none() || criteria.len() < 2,
+                output.chart.is_none() || criteria.len() < 2,
                 "a chart shows one criterion; choose it with --criterion: {}",
                 listed()
             );
@@ -293,11 +293,11 @@ pub fn filter_by_criterion(
 }
 
 /// The criterion that is asked for, or the only one.
-pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result<&'a str> {
+pub fn select_criterion<'a>(grades: &'a [Grade], requested: Option<&'a str>) -> anyhow::Result<&'a str> {
     let mut criteria: Vec<&str> = grades.iter().map(|grade| grade.criterion.as_str()).collect();
     criteria.sort_unstable();
     criteria.dedup();
-    match (asked, criteria.as_slice()) {
+    match (requested, criteria.as_slice()) {
         (Some(name), all) => {
             anyhow::ensure!(all.contains(&name), "`{name}` has no grades; there are {}", all.join(", "));
             Ok(name)
@@ -325,9 +325,9 @@ pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledC
             }
             Some("jsonl") => {
                 for (at, line) in text.lines().enumerate() {
-                    let found =
+                    let candidates =
                         SampledCandidate::of_line(line).with_context(|| format!("`{name}`, line {}", at + 1));
-                    all.extend(found?);
+                    all.extend(candidates?);
                 }
             }
             _ => {}

@@ -43,7 +43,7 @@ mod tests {
     fn a_row_has_the_name_of_its_label_if_no_other_row_has_it() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<String>>();
         let judged = names(&["a [row 1]", "b [row 2]", "b [row 3]", "c [row 4]", "d"]);
-        let found = find_names_without_row(&judged, &names(&["a", "b", "d"]));
-        assert_eq!(found, BTreeMap::from([("a [row 1]".to_owned(), "a".to_owned())]));
+        let renamed = find_names_without_row(&judged, &names(&["a", "b", "d"]));
+        assert_eq!(renamed, BTreeMap::from([("a [row 1]".to_owned(), "a".to_owned())]));
     }
 }

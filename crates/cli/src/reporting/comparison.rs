@@ -76,7 +76,7 @@ pub fn show_comparison(
             Some((low, high)) => format!("  ({low:+.3} to {high:+.3})"),
             None => String::new(),
         };
-        let (colour, shown) = match it.is_shown() {
+        let (colour, not_significant) = match it.is_shown() {
             true if it.difference < 0.0 => ("31", " worse"),
             true => ("32", " better"),
             false => ("2", ""),
@@ -88,7 +88,7 @@ pub fn show_comparison(
         let name: String = printable_line(name).chars().take(width).collect();
         writeln!(
             out,
-            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m{}",
+            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{not_significant}\x1b[0m{}",
             it.n,
             it.before,
             it.after,

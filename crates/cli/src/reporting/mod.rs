@@ -144,11 +144,11 @@ impl Reporter {
 
 /// What a terminal shows, as plain text.
 fn render_plain_text(run: &Run) -> anyhow::Result<String> {
-    let mut shown = Vec::new();
-    show_run(&mut shown, run, false, None)?;
-    writeln!(shown, "{}", format_run_summary(run, Duration::ZERO, None, None))?;
-    show_not_graded(&mut shown, run)?;
-    Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
+    let mut output = Vec::new();
+    show_run(&mut output, run, false, None)?;
+    writeln!(output, "{}", format_run_summary(run, Duration::ZERO, None, None))?;
+    show_not_graded(&mut output, run)?;
+    Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&output)).to_string())
 }
 
 /// Prints which cases were not graded, if any; this is the last message about a run.
@@ -160,7 +160,7 @@ pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
 }
 
 /// Columns that a mark and a score need next to a name.
-const BESIDE_A_NAME: usize = 16;
+const COLUMNS_OF_MARK_AND_SCORE: usize = 16;
 
 /// A reason that is longer than this is not printed twice.
 const LONG: usize = 60;
@@ -174,12 +174,12 @@ pub fn show_run(
     columns: Option<usize>,
 ) -> anyhow::Result<()> {
     let width = run.results.iter().map(|result| result.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
-    let room = columns.map(|column| column.saturating_sub(BESIDE_A_NAME).max(12));
+    let room = columns.map(|column| column.saturating_sub(COLUMNS_OF_MARK_AND_SCORE).max(12));
     let width = room.map_or(width, |n| width.min(n));
     let rubrics = parse_run_rubrics(run);
     let last_reason = last_line_reason(run);
     // What keeps one case from a verdict often keeps all of them from it.
-    let mut said: BTreeMap<String, String> = BTreeMap::new();
+    let mut first_case_of: BTreeMap<String, String> = BTreeMap::new();
     for result in run.results.iter() {
         let (mark, colour) = status_mark(result.verdict.status);
         let name = room.map_or_else(
@@ -197,11 +197,11 @@ pub fn show_run(
             show_answers(out, run, &result)?;
         } else if result.verdict.status != VerdictStatus::Pass {
             let shared = describe_obstacle(&result).filter(|shared| Some(shared) != last_reason.as_ref());
-            if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
+            if let Some(first) = shared.as_ref().and_then(|shared| first_case_of.get(shared)) {
                 writeln!(out, "    as `{first}`")?;
                 continue;
             }
-            said.extend(shared.map(|shared| (shared, printable_line(&result.case))));
+            first_case_of.extend(shared.map(|shared| (shared, printable_line(&result.case))));
             for reason in list_case_reasons(run, &result, last_reason.as_deref()) {
                 writeln!(out, "    {}", printable_line(&reason))?;
             }
@@ -355,7 +355,7 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
         } else {
             Cow::Borrowed(grade.criterion.as_str())
         };
-        let said = match &grade.outcome {
+        let answer = match &grade.outcome {
             Outcome::Scored { unit: Some(unit), .. } if is_negated => format!("{:.2}", 1.0 - unit),
             Outcome::Scored { value, unit } => {
                 unit.map_or_else(|| value.to_string(), |unit| format!("{value} ({unit:.2})"))
@@ -367,9 +367,9 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             }
             Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
         };
-        let said = with_evidence(grade, said);
+        let answer = with_evidence(grade, answer);
         let reason = match without_traceback(grade.reason.as_str()) {
-            reason if said.ends_with(reason) => String::new(),
+            reason if answer.ends_with(reason) => String::new(),
             reason => format!(" — {reason}"),
         };
         let by = &grade.grader.name;
@@ -377,7 +377,7 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             out,
             "    {}: {}{} \x1b[2m[{by}]\x1b[0m",
             printable_line(&criterion),
-            printable_line(&said),
+            printable_line(&answer),
             printable_line(&reason)
         )?;
         for evidence in &grade.evidence {
@@ -397,7 +397,7 @@ fn format_evidence(evidence: &Evidence) -> String {
 }
 
 /// Columns that a mean, its interval and its number of cases need next to a name.
-const BESIDE_A_MEAN: usize = 30;
+const COLUMNS_OF_MEAN: usize = 30;
 
 struct MeanRow {
     name: String,
@@ -423,9 +423,9 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
         rows.extend(criteria.iter().map(criterion_row));
     }
     let own_scale = if rows.iter().any(|row| row.native.is_some()) { "  own scale" } else { "" };
-    let beside = BESIDE_A_MEAN + own_scale.len();
+    let other_columns = COLUMNS_OF_MEAN + own_scale.len();
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(5, 40);
-    let width = columns.map_or(width, |n| width.min(n.saturating_sub(beside)).max(5));
+    let width = columns.map_or(width, |n| width.min(n.saturating_sub(other_columns)).max(5));
     writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases{own_scale}\x1b[0m", "")?;
     for MeanRow { name, native, estimate } in rows {
         // Where all are the same, an interval without width would promise too much.
@@ -452,7 +452,7 @@ fn imperfect_answer_quotes<'a>(run: &Run, result: &'a CaseResult) -> impl Iterat
 /// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
 pub fn format_run_summary(
     run: &Run,
-    took: Duration,
+    elapsed: Duration,
     address: Option<&str>,
     columns: Option<usize>,
 ) -> String {
@@ -475,10 +475,10 @@ pub fn format_run_summary(
     }
     parts.extend(format_mean_score(run).map(|mean| format!("mean {mean}")));
     parts.extend(format_run_cost(run).map(|cost| format!("cost {cost}")));
-    if !took.is_zero() {
-        parts.push(format!("{:.1} s", took.as_secs_f64()));
+    if !elapsed.is_zero() {
+        parts.push(format!("{:.1} s", elapsed.as_secs_f64()));
     }
-    let mut shown = match address {
+    let mut summary = match address {
         Some(address) => format!("\x1b[1m\x1b]8;;{address}\x1b\\{}\x1b]8;;\x1b\\\x1b[0m", run.id),
         None => format!("\x1b[1m{}\x1b[0m", run.id),
     };
@@ -487,14 +487,14 @@ pub fn format_run_summary(
         let between = if at == 0 { "  " } else { " · " };
         let more = between.chars().count() + part.chars().count();
         if columns.is_some_and(|column| column < used + more) {
-            shown += &format!("\n  {part}");
+            summary += &format!("\n  {part}");
             used = 2 + part.chars().count();
         } else {
-            shown += &format!("{between}{part}");
+            summary += &format!("{between}{part}");
             used += more;
         }
     }
-    shown
+    summary
 }
 
 /// Shortens a name. Rows and trials differ at the end of the name, so its middle is left out.
@@ -537,19 +537,19 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_gets_names_that_fit_and_a_summary_in_lines() {
-        let mut shown = Vec::new();
-        show_run(&mut shown, &run(), false, Some(40)).expect("memory is writable");
-        let shown = String::from_utf8(shown).expect("text")
+        let mut output = Vec::new();
+        show_run(&mut output, &run(), false, Some(40)).expect("memory is writable");
+        let output = String::from_utf8(output).expect("text")
             + &format_run_summary(&run(), Duration::ZERO, None, Some(40));
-        let shown = anstream::adapter::strip_str(&shown).to_string();
-        assert!(shown.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{shown}");
-        assert!(shown.ends_with("0 deferred\n  pass rate 100 % (2 to 100) · mean 1.00"), "{shown}");
+        let output = anstream::adapter::strip_str(&output).to_string();
+        assert!(output.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{output}");
+        assert!(output.ends_with("0 deferred\n  pass rate 100 % (2 to 100) · mean 1.00"), "{output}");
     }
 
     #[test]
     fn the_id_of_a_run_leads_to_where_it_can_be_looked_at() {
-        let shown =
+        let summary =
             format_run_summary(&run(), Duration::ZERO, Some("https://jurist.example.org/runs/x"), None);
-        assert!(shown.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{shown:?}");
+        assert!(summary.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{summary:?}");
     }
 }

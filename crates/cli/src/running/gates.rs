@@ -46,17 +46,17 @@ impl RunGateArgs {
     /// `n_cases` are all that should have been graded.
     pub fn decide(&self, regressions: Option<&Regressions>, tally: RunTally, n_cases: usize) -> GateDecision {
         let mut decision = GateDecision::default();
-        if let Some(found) = regressions.filter(|_| self.fail_on_regression) {
+        if let Some(changes) = regressions.filter(|_| self.fail_on_regression) {
             let wrong = Regressions {
-                regressed: found.regressed.clone(),
-                undecided: found.undecided.clone(),
+                regressed: changes.regressed.clone(),
+                undecided: changes.undecided.clone(),
                 ..Regressions::default()
             };
             let reasons = regression_lines(&wrong);
             if !reasons.is_empty() {
                 decision.failed.push(FailedRunGate { gate: "--fail-on-regression".to_owned(), reasons });
             }
-            decision.ended = match (found.regressed.is_empty(), found.undecided.is_empty()) {
+            decision.ended = match (changes.regressed.is_empty(), changes.undecided.is_empty()) {
                 (false, _) => Some(CommandOutcome::Failed),
                 (true, false) => Some(CommandOutcome::Incomplete),
                 (true, true) => None,

@@ -27,8 +27,8 @@ impl CheckWatch {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).take();
         // A check that was complete when its time ended is as good as any other.
         if finding.failed && self.stop.load(Ordering::Relaxed) {
-            let took = begun.map_or(0, |begun| begun.elapsed().as_secs());
-            finding.comment = format!("the check was stopped after {took} s");
+            let n_seconds = begun.map_or(0, |begun| begun.elapsed().as_secs());
+            finding.comment = format!("the check was stopped after {n_seconds} s");
         }
         finding
     }

@@ -160,11 +160,13 @@ impl<W: Write> Stage<'_, W> {
         let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (grading, notices) = (self.grading, &self.notices);
         let grade_part = |part: &[RawRecord], watch: &CheckWatch| {
-            let mut seen = SeenFields::default();
+            let mut new_fields = SeenFields::default();
             let runner = CheckRunner { answers: &answers, watch: Some(watch) };
-            let graded: Vec<_> =
-                part.iter().map(|record| grade_record(record, grading, runner, notices, &mut seen)).collect();
-            (graded, seen)
+            let graded: Vec<_> = part
+                .iter()
+                .map(|record| grade_record(record, grading, runner, notices, &mut new_fields))
+                .collect();
+            (graded, new_fields)
         };
         let grade_part = &grade_part;
         let watches: Vec<CheckWatch> = (0..n_threads).map(|_| CheckWatch::default()).collect();
@@ -180,13 +182,13 @@ impl<W: Write> Stage<'_, W> {
             })
         };
         let parts = watch_checks(&watches, CHECK_TIME, grade_parts);
-        let (mut graded, mut seen) = (Vec::with_capacity(records.len()), SeenFields::default());
-        for (part, seen_there) in parts {
+        let (mut graded, mut new_fields) = (Vec::with_capacity(records.len()), SeenFields::default());
+        for (part, fields_of_part) in parts {
             graded.extend(part);
-            seen.merge(seen_there);
+            new_fields.merge(fields_of_part);
         }
-        if !seen.is_empty() {
-            self.notices.say(seen);
+        if !new_fields.is_empty() {
+            self.notices.say(new_fields);
         }
         if graded.iter().any(|result| matches!(result, Ok(RecordGrading::Recipe(_)))) {
             return self.judge_batch(records, graded);
@@ -311,9 +313,9 @@ fn grade_record(
     grading: &RecordChecks,
     runner: CheckRunner<'_>,
     notices: &FieldNotices,
-    seen: &mut SeenFields,
+    new_fields: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
-    grade_parsed_record(&raw.place(), raw.parse()?, grading, runner, notices, seen)
+    grade_parsed_record(&raw.place(), raw.parse()?, grading, runner, notices, new_fields)
 }
 
 pub(super) fn grade_parsed_record(
@@ -322,7 +324,7 @@ pub(super) fn grade_parsed_record(
     grading: &RecordChecks,
     runner: CheckRunner<'_>,
     notices: &FieldNotices,
-    seen: &mut SeenFields,
+    new_fields: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
     let mut fields = RecordFields::read(&record);
     if let (RecordChecks::Own, Some(params)) = (grading, record.get("params")) {
@@ -331,7 +333,7 @@ pub(super) fn grade_parsed_record(
             .unknown
             .retain(|name| keys.iter().all(|key| params.get(*key).is_none_or(|named| named != *name)));
     }
-    notices.note_fields(&fields, seen);
+    notices.note_fields(&fields, new_fields);
     let id = record_id(&fields);
     if let RecordChecks::Own = grading {
         let name = own_name(&fields)?;
@@ -393,14 +395,15 @@ pub(super) fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFi
 }
 
 fn finding_to_json(finding: &CheckFinding) -> Json {
-    let mut said = json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
+    let mut json_finding =
+        json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
     if finding.failed {
-        said["error"] = json!(finding.comment);
+        json_finding["error"] = json!(finding.comment);
     }
     if !finding.metadata.is_empty() {
-        said["metadata"] = Json::Object(finding.metadata.clone());
+        json_finding["metadata"] = Json::Object(finding.metadata.clone());
     }
-    said
+    json_finding
 }
 
 fn grade_by_rubric_checks(

@@ -270,8 +270,9 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
     if let Some(replay) = &args.replay {
         flags.extend(["--replay".into(), context.limits.locate_file(replay)?.into_os_string()]);
     }
-    let asked = args.max_cost.map(|dollars| Usd::from_nanos((dollars.clamp(0.0, 9e6) * 1e9).round() as i64));
-    let finished = context.limits.spend(asked, |allowed| {
+    let requested =
+        args.max_cost.map(|dollars| Usd::from_nanos((dollars.clamp(0.0, 9e6) * 1e9).round() as i64));
+    let finished = context.limits.spend(requested, |allowed| {
         flags
             .extend(allowed.map(|usd| OsString::from(format!("--max-cost={:.9}", usd.nanos() as f64 / 1e9))));
         flags.extend(["--".into(), path.into_os_string()]);
@@ -582,14 +583,14 @@ fn finished_or_error(result: EvalResult) -> anyhow::Result<FinishedRun> {
 
 impl ToolContext<'_> {
     /// Who judges, and what the owner of the server allows.
-    fn judge_flags(&self, asked: Option<&str>) -> anyhow::Result<Vec<OsString>> {
+    fn judge_flags(&self, requested: Option<&str>) -> anyhow::Result<Vec<OsString>> {
         // On a command line a person names the judge, so that a program needs no permission; here a model does.
         anyhow::ensure!(
-            self.args.allow_commands || !asked.is_some_and(|judge| judge.starts_with("command:")),
+            self.args.allow_commands || !requested.is_some_and(|judge| judge.starts_with("command:")),
             "a program as judge needs `jurist mcp --allow-commands`"
         );
         let judge =
-            asked.or(self.args.judge.as_deref()).map(|judge| OsString::from(format!("--judge={judge}")));
+            requested.or(self.args.judge.as_deref()).map(|judge| OsString::from(format!("--judge={judge}")));
         let commands = self.args.allow_commands.then(|| "--allow-commands".into());
         let trust = self.args.trust_settings.then(|| "--trust-settings".into());
         Ok(judge.into_iter().chain(commands).chain(trust).collect())
