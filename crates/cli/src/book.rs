@@ -15,7 +15,7 @@ pub struct BookPage {
 pub const BOOK_PAGES: &[BookPage] = include!(concat!(env!("OUT_DIR"), "/book_pages.rs"));
 
 impl BookPage {
-    /// The name that people type: `how-to/ci`, or `how-to` for the first page of a folder.
+    /// The name that a user types: `how-to/ci`, or `how-to` for the first page of a folder.
     pub fn short_name(&self) -> &'static str {
         let name = self.name.strip_suffix(".md").unwrap_or(self.name);
         match name.strip_suffix("README") {

@@ -50,7 +50,7 @@ impl DatabaseArgs {
         self.open_with(StoreOptions::default()).await
     }
 
-    /// For what could be done again: a killed process loses nothing, a power failure perhaps the last moments.
+    /// For what could be done again: a killed process loses nothing, a power failure at most the last moments.
     pub async fn open_quickly(&self) -> anyhow::Result<Store> {
         self.open_with(StoreOptions { sync: Sync::Normal, ..StoreOptions::default() }).await
     }

@@ -90,7 +90,7 @@ impl JudgingArgs {
         Ok(())
     }
 
-    /// Tells a server what the flags say; what only makes sense here is refused.
+    /// Writes the flags into a request to a server; what only makes sense here is refused.
     pub fn apply_to_new_run(&self, new_run: &mut NewRun) -> anyhow::Result<()> {
         self.refuse_tape("--record and --replay work only for runs on this machine")?;
         anyhow::ensure!(
@@ -108,7 +108,7 @@ impl JudgingArgs {
         Ok(())
     }
 
-    /// What the flags say about judges.
+    /// The judge that the flags name.
     pub fn run_request(&self) -> RunRequest {
         RunRequest {
             judge_model: self.judge.clone(),
@@ -159,7 +159,7 @@ impl JudgingArgs {
         let trust = if self.trust_settings { Ok(()) } else { require_trust(settings) };
         let may_send = match trust {
             Ok(()) => true,
-            // What is replayed goes nowhere. Embeddings and moderation are not replayed, so they are refused.
+            // Replayed calls send nothing. Embeddings and moderation are not replayed, so they are refused.
             Err(_) if self.replay.is_some() => false,
             Err(error) => return Err(error.into()),
         };
@@ -186,7 +186,7 @@ impl JudgingArgs {
         Ok(Judge { model, ..judge })
     }
 
-    /// The rubric as it is graded here, and who judges by it.
+    /// The rubric with the settings of this command, and its judges.
     pub async fn prepare_judges(
         &self,
         chosen: &ChosenRubric,
@@ -194,7 +194,7 @@ impl JudgingArgs {
         self.prepare_judges_with(chosen, self.resolver(&chosen.settings)?).await
     }
 
-    /// The same, where models are found by a resolver of the caller's.
+    /// The same with the caller's resolver.
     pub async fn prepare_judges_with(
         &self,
         chosen: &ChosenRubric,
@@ -398,14 +398,14 @@ impl JudgingArgs {
     }
 }
 
-/// What became of the requests that waited for a batch.
+/// The result of sending waiting requests as a batch.
 pub enum BatchOutcome {
     Nothing,
     Done,
     Failed,
 }
 
-/// Where replies are kept.
+/// The folder of cached replies.
 pub fn cache() -> Option<Cache> {
     load::cache_folder().map(|cache_folder| Cache::new(cache_folder.join("replies")))
 }

@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// How a command that runs for long tells what it does.
+/// Logs and telemetry of commands that run for a long time.
 #[derive(Debug, clap::Args)]
 pub struct Logging {
     /// Log format; JURIST_LOG sets the level: error, warn, info, debug or trace
@@ -29,7 +29,7 @@ enum LogFormat {
 }
 
 impl Logging {
-    /// From now on, what happens is written to standard error, and to a collector where the environment names one.
+    /// Starts to write events to standard error, and to a collector if the environment names one.
     pub fn start(&self) -> anyhow::Result<Exporting> {
         let level_text = load::variable("JURIST_LOG").unwrap_or_else(|| "info".to_owned());
         let level: LevelFilter = level_text.parse().map_err(|_| {
@@ -52,7 +52,7 @@ impl Logging {
     }
 }
 
-/// Where the usual variables of OpenTelemetry say.
+/// The collector that the usual variables of OpenTelemetry name.
 fn collector(redactor: &Redactor) -> Option<Collector> {
     let headers = load::variable("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
     let header =

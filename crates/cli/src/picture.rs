@@ -1,7 +1,7 @@
 //! Charts as files: SVG as it is, PNG through pixels.
 //!
-//! The font of pictures comes with the program, so that there is text where no fonts are installed. Letters
-//! that it lacks are looked for among those of the system.
+//! The font of pictures comes with the program, so that there is text where no fonts are installed. Letters that it
+//! lacks are taken from the fonts of the system.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use skrifa::{FontRef, MetadataProvider};
 
 use crate::render;
 
-/// Where a picture goes, and as what.
+/// The file of a picture, and its format.
 #[derive(Debug, Clone)]
 pub struct ChartFile {
     path: PathBuf,

@@ -1,4 +1,5 @@
-//! Runs of this machine, in the database of the project: each result as it comes, so that nothing graded is lost.
+//! Runs of this machine in the database of the project. Each result is written at once, so that a killed run loses no
+//! grades.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -27,10 +28,10 @@ use tokio::sync::{Mutex, OnceCell, mpsc};
 
 use crate::database::{DatabaseArgs, project_of};
 
-/// Results that are written at once.
+/// Results that are written in one transaction.
 pub const BATCH: usize = 256;
 
-/// All that are kept. The database is opened when one of them is asked for.
+/// The stored runs of a database, which is opened at the first access.
 #[derive(Debug, Default)]
 pub struct StoredRuns {
     place: DatabaseArgs,
@@ -47,7 +48,7 @@ struct ProjectStore {
 #[derive(Debug)]
 pub struct RunLog {
     run: RunId,
-    /// `None` where nothing can be kept.
+    /// `None` if the database cannot be written.
     project_store: Option<ProjectStore>,
     costs: Option<Arc<RunCosts>>,
 }
@@ -56,22 +57,22 @@ pub struct RunLog {
 #[derive(Debug)]
 pub struct ResumedRun {
     pub run: Run,
-    /// What it has so far, by its place in the plan.
+    /// Its results so far, by the unit's place in the plan.
     pub results: Vec<(usize, CaseResult)>,
-    /// What earlier attempts have paid, also for calls that led to no result.
+    /// The cost of earlier attempts, including calls without a result.
     pub paid: Usd,
     pub log: RunLog,
 }
 
-/// What the calls of a run cost, added to the run in the database before a reply is used: what a killed attempt has
-/// paid is known to the next one.
+/// The cost of a run's calls. It is added to the run in the database before a reply is used, so that the next attempt
+/// knows what a killed one has spent.
 #[derive(Debug)]
 pub struct RunCosts {
     project_store: ProjectStore,
     run: RunId,
     /// Billionths of a dollar that are not written yet.
     pending: AtomicI64,
-    /// Who has it writes what all have paid that wait for it.
+    /// The task with this lock writes the pending cost of all tasks that wait for it.
     writing: Mutex<()>,
 }
 
@@ -79,12 +80,12 @@ impl RunCosts {
     async fn add(&self, cost: Usd) {
         if cost != Usd::default() {
             self.pending.fetch_add(cost.nanos(), Ordering::SeqCst);
-            // A full disk is reported at the end; until then the run goes on.
+            // A full disk is reported at the end; the run continues until then.
             let _ = self.write().await;
         }
     }
 
-    /// Writes what is pending. What cannot be written stays pending, and goes with the next.
+    /// Writes the pending cost. If that fails, it stays pending and is written with the next call.
     pub async fn write(&self) -> Result<(), StoreError> {
         let _alone = self.writing.lock().await;
         let nanos = self.pending.swap(0, Ordering::SeqCst);
@@ -140,14 +141,14 @@ pub struct RunUnitResult {
 /// Kinds of grades in the database that belong to no run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredGradeKind {
-    /// What people settled on.
+    /// Final labels.
     Labels,
     People,
     Judges,
 }
 
 impl StoredGradeKind {
-    /// What commands call them where they would name a file.
+    /// The kind that has this name in the place of a file.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "labels" => Some(Self::Labels),
@@ -161,11 +162,11 @@ impl StoredGradeKind {
 /// The origin of labels that were decided in an annotation task.
 const ADJUDICATED: &str = "adjudicated";
 
-/// Rows that are read at a time.
+/// Rows that are read in one query.
 const PAGE: usize = 1_000;
 
 impl StoredRuns {
-    /// Those of one database.
+    /// The stored runs of one database.
     pub fn of_database(place: &DatabaseArgs) -> Self {
         Self { place: place.clone(), project_store: OnceCell::new() }
     }
@@ -177,8 +178,8 @@ impl StoredRuns {
         Ok(tasks.into_iter().map(|(task, name)| (task.id.to_string(), name)).collect())
     }
 
-    /// Grades of the database. Of several answers of a grader to one question about a candidate, the newest counts.
-    /// Grades of people have the name of their annotation task.
+    /// Grades of the database. If a grader answered a question about a candidate more than once, the newest answer
+    /// counts. Grades of people have the name of their annotation task.
     pub async fn load_stored_grades(
         &self,
         which: StoredGradeKind,
@@ -224,7 +225,7 @@ impl StoredRuns {
                 side.push((known, answers));
             }
         }
-        // Of several tasks with one name, the one with answers is meant.
+        // Of tasks with the same name, the one with answers is chosen.
         let mut meant = if answered.is_empty() { without_answers } else { answered };
         if 1 < meant.len() {
             let names: Vec<String> = meant.iter().map(|(known, _)| format!("`{known}`")).collect();
@@ -368,7 +369,7 @@ impl RunLog {
         Self { run, project_store: Some(project_store), costs: Some(costs) }
     }
 
-    /// Keeps nothing, where there is no place for it.
+    /// A log that stores nothing.
     pub fn nowhere(run: RunId) -> Self {
         Self { run, project_store: None, costs: None }
     }
@@ -378,7 +379,7 @@ impl RunLog {
         Some(Arc::new(RunCostRecorder(Arc::clone(self.costs.as_ref()?))))
     }
 
-    /// Writes down what could not be written when it was paid.
+    /// Writes the cost that could not be written when it arose.
     pub async fn write_costs(&self) -> Result<(), StoreError> {
         match &self.costs {
             Some(costs) => costs.write().await,
@@ -386,7 +387,7 @@ impl RunLog {
         }
     }
 
-    /// Keeps all that comes. After trouble, what still comes is only counted by others.
+    /// Stores all results. After an error, later results are received and not stored.
     pub async fn store_results(&self, mut coming: mpsc::Receiver<RunUnitResult>) -> Result<(), StoreError> {
         let (mut some, mut outcome) = (Vec::new(), Ok(()));
         while 0 < coming.recv_many(&mut some, BATCH).await {

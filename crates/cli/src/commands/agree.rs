@@ -186,7 +186,7 @@ fn show_agreement(
 /// Rows of pairs, and of graders left out, that anybody reads.
 const MOST_ROWS: usize = 30;
 
-/// What the numbers allow to say.
+/// The conclusion that the figures support.
 fn interpret_agreement(it: &Agreement) -> String {
     let without = it.without.iter().map(|without| AlphaWithoutGrader {
         grader: printable_line(&without.rater),

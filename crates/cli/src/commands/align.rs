@@ -86,7 +86,7 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     write_alignments(&mut crate::render::stdout(), args)
 }
 
-/// Measures how far judges agree with people and writes it as the arguments ask for it.
+/// Measures the agreement of judges with people and writes it in the format of the arguments.
 pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let AlignmentInput { all, judges, declared, texts, no_match, labelled, not_compared } =
         args.read_input()?;
@@ -229,7 +229,7 @@ struct AlignedJudge {
 }
 
 impl AlignArgs {
-    /// Reads the judges first: their criteria say which columns of a human table hold labels.
+    /// Reads the judges first: their criteria decide which columns of a human table hold labels.
     fn read_input(&self) -> anyhow::Result<AlignmentInput> {
         let judge_set = read_grade_set(&self.judge, None, &[], &self.place)?;
         let judged = judge_set.grades.into_iter().flat_map(with_parts);
@@ -292,7 +292,8 @@ impl AlignArgs {
         }
     }
 
-    /// What resolves a tie. The answers of people in the database do not have what was decided about them.
+    /// What resolves a tie. In the database, answers of people are stored without the labels that were decided from
+    /// them.
     fn tie_advice(&self) -> String {
         let reads_people = self.human.iter().any(|path| path.as_os_str() == "people" && !path.is_file());
         let decisions = if reads_people { "; `--human labels` has the decisions" } else { "" };
@@ -339,7 +340,8 @@ impl AlignArgs {
                 self.tie_advice()
             )?;
         }
-        // Pass and fail have no order to speak of, and yet a judge may be too mild.
+        // Pass and fail are nominal answers, but a judge may still be too mild, so the measures with a direction are
+        // shown.
         let is_pass_or_fail =
             alignment.confusion.labels.len() <= 2 && alignment.with_mean.bias.value().is_some();
         let has_order = rated.level != Level::Nominal || is_pass_or_fail;
@@ -411,8 +413,8 @@ struct ShownAlignment<'a> {
     unanswered: &'a [&'a str],
 }
 
-/// Tells the configurations of a judge apart where a candidate has grades of several, such as with and without a
-/// calibration. Without this, all grades but the first would be left out as repeated answers.
+/// Adds the configuration to the name of a judge if a candidate has grades of more than one configuration, such as with
+/// and without a calibration. Without this, all grades but the first would be left out as repeated answers.
 fn name_configurations(judged: &mut [Grade]) {
     let question = |grade: &Grade| JudgedQuestion {
         judge: grade.grader.name.clone(),
@@ -439,7 +441,7 @@ fn name_configurations(judged: &mut [Grade]) {
 /// The text between the name of a judge and the hash of its configuration.
 const CONFIGURATION: &str = ", configuration ";
 
-/// What a judge was asked, in one version of its rubric.
+/// A question to a judge, in one version of its rubric.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct JudgedQuestion {
     judge: String,
@@ -500,7 +502,7 @@ fn find_unanswered_labels<'a>(grades: &'a [Grade], judges: &[String], judge: &st
     labelled.difference(&answered).copied().collect()
 }
 
-/// Names judged cases as people name them.
+/// Gives judged cases the names that the human labels use.
 fn drop_row_numbers(judged: &mut [Grade], humans: &[Grade]) {
     let candidates = |grades: &[Grade]| -> BTreeSet<String> {
         grades.iter().map(|grade| grade.candidate.clone()).collect()
@@ -622,7 +624,7 @@ fn show_judge_differences(
     Ok(())
 }
 
-/// What is compared if one judge has several configurations.
+/// The configurations that are compared, if one judge has more than one.
 const CONFIGURATIONS: &str = "these configurations of a judge";
 
 /// What two judges are that are compared: often the same model, with another rubric or another calibration.
@@ -676,7 +678,7 @@ fn show_judge_difference(
     Ok(())
 }
 
-/// Rows are what most people say, columns what the judge says.
+/// Rows are the majority answers of people, columns the answers of the judge.
 fn show_confusion_matrix(
     out: &mut impl Write,
     rated: &CriterionRatings<'_>,

@@ -120,7 +120,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
     Ok(CommandOutcome::Passed)
 }
 
-/// Whether another pass mark would decide more as people do.
+/// Compares the pass mark with the one that agrees best with people.
 fn pass_mark(calibrated: &Result<Threshold, Undefined>, current: f64, scale: Option<(f64, f64)>) -> String {
     let show_mark = |mark: f64| match scale {
         Some(scale) => format!("{mark:.2} ({})", format_on_scale(mark, scale)),

@@ -186,7 +186,7 @@ fn show_drift(
     Ok(())
 }
 
-/// Points that are drawn of each part; more would only make the file larger.
+/// The largest number of points for each part; more would only make the file larger.
 const MOST_POINTS: usize = 200;
 
 fn build_drift_chart(criterion: &str, points: &[DriftPoint], report: &DriftReport) -> Chart {

@@ -121,11 +121,11 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
 #[derive(Default)]
 struct SelectedLabels {
     scores: BTreeMap<String, f64>,
-    /// Candidates without a label, because people are divided about the pass mark.
+    /// Candidates without a label, because as many people pass them as fail them.
     n_ties: usize,
 }
 
-/// The mean of people for a mean; for a pass rate, whether most of them pass the candidate.
+/// For a mean, the mean score of people; for a pass rate, whether most of them pass the candidate.
 fn select_labels(people: &CandidateScores, pass_mark: Option<f64>) -> SelectedLabels {
     let Some(pass_mark) = pass_mark else {
         return SelectedLabels { scores: people.numbers.clone(), n_ties: 0 };
@@ -154,7 +154,7 @@ fn match_labels_to_scores(machine: &CandidateScores, humans: &BTreeMap<String, f
     }
 }
 
-/// What the files say of everything that the candidates were drawn from; none where they say nothing of it.
+/// An estimate for the population from which the candidates were sampled; none if the files have no sampling columns.
 fn estimate_from_sample(
     args: &EstimateArgs,
     machine: &CandidateScores,
@@ -244,7 +244,7 @@ fn format_on_own_scale(measure: &CoefficientResult, scale: Option<(f64, f64)>) -
     own.map(|own| format!("  {own}")).unwrap_or_default()
 }
 
-/// What a newcomer takes away. Labels of other candidates than those that the judge graded say nothing about its bias.
+/// The conclusion in a sentence. Labels of candidates that the judge did not grade cannot show its bias.
 fn interpret_estimators(it: &EstimatorComparison, has_unmatched: bool) -> String {
     let what = if it.quantity == EstimatedQuantity::Mean { "mean" } else { "pass rate" };
     let best = [&it.ppi_plus_plus, &it.labels]

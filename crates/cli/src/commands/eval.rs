@@ -175,7 +175,7 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
     Ok(if wrong { CommandOutcome::BadInput } else { ended })
 }
 
-/// What tells suites apart in the names of reports: their own names, or their paths where names repeat.
+/// The labels that distinguish suites in the names of reports: their own names, or their paths where names repeat.
 fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
     if files.len() < 2 {
         return vec![None];
@@ -192,7 +192,7 @@ fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
         }
     }
     for at in 0..labels.len() {
-        // Such as one file that is given twice.
+        // The same label again, for example because one file is named twice.
         if labels[..at].contains(&labels[at]) {
             labels[at] = format!("{}-{}", labels[at], at + 1);
         }
@@ -232,7 +232,7 @@ impl EvalArgs {
         Ok(Self::from_arg_matches(&matches)?)
     }
 
-    /// The same with judges and ways of reading that another command was given.
+    /// The same arguments with the judges and reading options of another command.
     pub fn with_judging(mut self, judging: JudgingArgs, loading: LoadingArgs) -> Self {
         self.running.judging = judging;
         self.loading = loading;
@@ -327,7 +327,7 @@ pub(super) async fn plan_problems(
     suite: Suite,
     settings: ProjectSettings,
 ) -> anyhow::Result<Vec<String>> {
-    // Nothing is run and nothing is sent, so the settings of the project need no trust.
+    // Nothing is executed and nothing is sent, so the settings of the project need no trust.
     let flags = ["--allow-commands", "--trust-settings", "--"].map(OsString::from);
     let args = EvalArgs::from_flags(flags.into_iter().chain([file.as_os_str().to_owned()]))?;
     let part = RunScope::default();
@@ -369,7 +369,7 @@ pub async fn prepare<'a>(
         choose_target(&mut suite, target);
     }
     let plan = request.plan(&mut suite, select).with_context(|| format!("`{}`", file.display()))?;
-    // The plan has everything of them; rows of data need not be held twice.
+    // The plan contains the cases, so rows of data need not be in memory twice.
     suite.cases = Vec::new();
     let project = SuiteFiles::of(file, args.loading.options().outside);
     let resources = judging.run_resources(resolver, suite.servers.clone(), project);
@@ -481,7 +481,7 @@ impl PreparedEval<'_> {
         Ok(prepared.resolve(&judge, unit.trial)?)
     }
 
-    /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
+    /// The permanent reasons for which a unit cannot be run or judged as it is written.
     fn find_problems(&self, args: &EvalArgs, unit: &PlanUnit, prepared: &mut PreparedJudges) -> UnitProblems {
         let mut problems = UnitProblems::default();
         let case = unit.cell.case().expect("it was filled when it was planned");
@@ -609,7 +609,7 @@ fn list_addresses(args: &EvalArgs, suite: &Suite, case: &Case) -> Vec<String> {
     targets.flat_map(CaseTarget::addresses).chain(server).chain(embeddings).collect()
 }
 
-/// How several files end is how the worst of them does.
+/// The outcome of a command with several files is the worst outcome of a file.
 fn worse_outcome(a: CommandOutcome, b: CommandOutcome) -> CommandOutcome {
     let rank = |command_outcome: &CommandOutcome| match command_outcome {
         CommandOutcome::Passed => 0,
@@ -635,7 +635,7 @@ pub async fn run_prepared_eval(
     if let Some(unit) = live.filter(|_| judging.batch) {
         anyhow::bail!("--batch works only with recorded responses, and `{}` has to be executed", unit.name);
     }
-    // Everybody who will answer or judge is found before a run begins.
+    // All agents and judges are resolved before the run begins, so that a missing key costs nothing.
     let mut prepared = loaded.new_judges();
     let problems = loaded.find_all_problems(args, &plan, &mut prepared);
     if !problems.texts.is_empty() {
@@ -671,7 +671,7 @@ pub async fn run_prepared_eval(
         let unit = plan.units.get(at).filter(|unit| unit.name == result.case).with_context(|| {
             format!("`{}` is no longer at the same place as in {}; start a new run", result.case, run.id)
         })?;
-        // What had no verdict is asked again, as is what was graded against another version.
+        // Units without a verdict are run again, and so are units that were graded with another version of the rubric.
         let has_verdict = matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
         if has_verdict && result.rubric == *unit.cell.template().rubric.version() {
             done.insert(at, Packed::new(&result));

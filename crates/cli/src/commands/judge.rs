@@ -120,7 +120,7 @@ pub fn run_judge_command(args: &JudgeArgs) -> anyhow::Result<CommandOutcome> {
                 return Ok(CommandOutcome::BadInput);
             };
             let mut all = vec![read_candidate_file(&ask.candidate, ask.task.as_deref())?];
-            // What the eval of this rubric says about its task holds unless the candidate says otherwise.
+            // The candidate of the eval file is the default for fields that the given candidate does not have.
             let material = &mut all[0].material;
             if let Some(shared) = &chosen.candidate {
                 let shared = JudgeInput::new(shared, None);
@@ -315,7 +315,7 @@ pub fn command_outcome_for_decision(decision: &JudgeDecision, no_defer: bool) ->
             CommandOutcome::OverBudget
         }
         VerdictStatus::Deferred if no_defer => CommandOutcome::Incomplete,
-        // A judge without a key is reported, and the others are still asked.
+        // A judge without a key is reported, and the other judges are still called.
         VerdictStatus::Pass | VerdictStatus::Deferred => CommandOutcome::Passed,
     }
 }
@@ -464,7 +464,7 @@ fn describe_outcome(outcome: &Outcome) -> String {
         Outcome::Failed { failure, detail } => {
             format!("{}: {}", word(json!(failure)), without_traceback(detail))
         }
-        // The reason that follows says what is missing.
+        // The reason that follows names the missing part.
         Outcome::Deferred { why: Deferral::NoKey } => "not asked".to_owned(),
         Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),
     }

@@ -57,7 +57,7 @@ const MAX_FILES: usize = 10_000;
 
 /// Larger files are no results that anybody reads.
 const MAX_RESULT_BYTES: u64 = 256 << 20;
-/// Disagreements of one file that are shown.
+/// The largest number of disagreements that are printed for one file.
 const MAX_SHOWN: usize = 50;
 
 pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome> {

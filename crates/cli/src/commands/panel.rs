@@ -55,7 +55,7 @@ pub struct PanelArgs {
 const TRUTH: &str = " (truth)";
 
 pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
-    // The task is that of the people: those who say what is right, or the members themselves.
+    // The annotation task is that of the people: of the labels if there are some, otherwise of the members.
     let (task_of_truth, task_of_members) = match args.truth.is_empty() {
         true => (None, args.task.as_deref()),
         false => (args.task.as_deref(), None),
@@ -119,7 +119,7 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
     Ok(if has_consensus { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
-/// Of each item, what most of those say whose word is the truth; nothing where they are divided.
+/// The true answer for each item: the majority of the graders of `--truth`; none if there is no majority.
 fn right_answers(ratings: &Ratings, truth: &[usize]) -> Vec<Option<usize>> {
     let right = |item: usize| {
         let mut counts = vec![0_usize; ratings.n_answers()];

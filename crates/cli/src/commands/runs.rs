@@ -267,7 +267,7 @@ pub fn find_case_result(run: &Run, name: &str) -> anyhow::Result<CaseResult> {
     })
 }
 
-/// Names that are shown of a run in which no case has a similar name.
+/// The largest number of suggested names if no case has a similar name.
 const MAX_SUGGESTED_NAMES: usize = 5;
 
 /// The case that is probably meant: the most similar name, or those that contain the text, or else the first ones.

@@ -231,7 +231,7 @@ fn sparkline(month: &SpendShown) -> String {
     month.days.iter().map(|day| column(day.spent)).collect()
 }
 
-/// Parts that are shown; the others are counted.
+/// The largest number of parts that are printed; the others are counted.
 const PARTS: usize = 8;
 
 fn render_spend_table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> String) -> String {

@@ -139,9 +139,9 @@ fn format_answer_count(n: u64) -> String {
     plural(usize::try_from(n).unwrap_or(usize::MAX), "answer")
 }
 
-/// What the file asks of people; otherwise everything wrong with it is printed.
+/// The annotation task of the file; otherwise everything wrong with it is printed.
 ///
-/// Data that is not there is a warning to those who only read the file, and an error to those who start.
+/// Missing data is a warning when a file is checked, and an error here.
 fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
     let loaded = load::load_suite(&args.config, args.loading.options());
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted();

@@ -256,7 +256,7 @@ fn collect_scores(
     Ok(scores)
 }
 
-/// The lowest and the highest rating in forms of annotation tasks; nothing where a source holds anything else.
+/// The lowest and the highest rating in forms of annotation tasks; nothing if a source contains anything else.
 fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> {
     if !sources.iter().all(GradeSource::has_forms) {
         return Ok(None);
@@ -265,7 +265,7 @@ fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> 
     for source in sources {
         source.for_each_grade(|grade| {
             if let SourceGrade::Row(row) = grade
-                // Plain questions say where they lie on a scale of their own.
+                // Plain questions have values on a scale of their own.
                 && let Outcome::Scored { value: Value::Number(number), unit: None } = &row.grade.outcome
             {
                 (low, high) = (low.min(*number), high.max(*number));
@@ -276,7 +276,7 @@ fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> 
     Ok((low < high).then_some((low, high)))
 }
 
-/// Labels that are shown of a criterion; `--json` has all of them.
+/// The largest number of labels that are printed for a criterion; `--json` has all of them.
 const MOST_LABELS: usize = 12;
 
 fn show_label_counts(
@@ -374,7 +374,7 @@ impl CollectedScores {
         let values = match args.by.as_str() {
             CRITERION => vec![WEIGHTED.to_owned()],
             FILE => vec![file.to_owned()],
-            // What tells the grades of one verdict apart says nothing about the verdict.
+            // Fields that differ between the grades of one verdict do not belong to the verdict.
             by => Some(row.grouping_values(by))
                 .filter(|values| grade_rows(run, result).all(|row| row.grouping_values(by) == *values))
                 .unwrap_or_default(),

@@ -57,13 +57,15 @@ pub struct WatchArgs {
     loading: LoadingArgs,
 }
 
-/// Time between two looks at the files: with as long a pause for an editor to finish, a change is seen in 0.3 s.
+/// Time between two checks of the files. A second check of the same length lets an editor finish, so a change is
+/// noticed within 0.3 s.
 const POLL: Duration = Duration::from_millis(150);
 
 /// A clock of files may be behind the clock of the machine by a tick.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
-/// Files of a folder that an agent works on which are looked at; more are too many to look at so often.
+/// The largest number of files of an agent's folder that are checked: reading more of them every 150 ms would take too
+/// long.
 const MAX_WORKSPACE_FILES: usize = 5_000;
 
 /// Larger files are distinguished by size and time alone.
@@ -112,7 +114,7 @@ struct WatchedSuite {
     contents: BTreeMap<PathBuf, u64>,
 }
 
-/// What a look at a file or folder sees of it; `None` where it is missing.
+/// Time and size of a file or folder; `None` where it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     modified: Option<SystemTime>,
@@ -124,8 +126,8 @@ struct FileStamp {
 enum KnownFile {
     /// It was written before the suite was read.
     Old(FileStamp),
-    /// It was written about when the suite was read, before or after that. It is read again at the next look; the hash
-    /// from before the cases were run tells whether it changed.
+    /// It was written about when the suite was read, before or after that. It is read again at the next check; the hash
+    /// from before the cases were run shows whether it changed.
     Fresh { content: Option<u64> },
 }
 
@@ -369,8 +371,8 @@ impl FileStamp {
     }
 }
 
-/// Waits until there is something to read again and no file changes between two looks. The files that changed; if none
-/// did, the fresh ones, which are read again in any case.
+/// Waits until a file has changed and no file changes between two checks. The files that changed; if none did, the
+/// fresh ones, which are read again in any case.
 async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, KnownFile>) -> Vec<PathBuf> {
     let read_stamps = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
     let mut last = read_stamps();

@@ -121,7 +121,7 @@ impl Remote {
         let all = self.get("/projects").await.ok()?;
         let is_wanted = |value: &&Json| match &self.project {
             Some(wanted) => value["name"] == wanted.as_str() || value["id"] == wanted.as_str(),
-            // A token sees its own and no other.
+            // A token gives access to one project.
             None => self.token.is_some() || value["name"] == "default",
         };
         let project = all.as_array()?.iter().find(is_wanted)?;
@@ -379,7 +379,7 @@ impl std::fmt::Display for NoAnswer {
 enum RemoteError {
     /// The server's own error message.
     Response(String),
-    /// Nothing came back, or that it should be asked again.
+    /// No response, or one that asks the client to try again.
     Away(anyhow::Error),
 }
 

@@ -25,9 +25,9 @@ use crate::reporting::printable_line;
 use crate::runtime::wait_for;
 use crate::stored_runs::{StoredGradeKind, StoredRuns};
 
-/// Grades as they were found in one place.
+/// Grades from one file, run or table.
 pub struct GradeSource {
-    /// As it was named.
+    /// The name on the command line.
     pub name: String,
     contents: GradeSourceContents,
     /// The beginning of each candidate's text, where the source has texts apart from the fields of grades.
@@ -39,7 +39,7 @@ pub struct GradeSource {
 }
 
 enum GradeSourceContents {
-    /// With everything that a run knows of them.
+    /// With all facts of the run.
     Run(Box<Run>, Vec<CaseResult>),
     /// With the other fields of their records.
     Grades(Vec<(Grade, MetadataFields)>),
@@ -58,8 +58,8 @@ impl GradeSource {
         Self { name, contents, texts: BTreeMap::new(), without_criterion: None, tasks: BTreeMap::new() }
     }
 
-    /// Of the candidates, only the beginning of their texts is kept. Cases that people labelled have two more grades:
-    /// the label and the verdict.
+    /// Only the beginning of each candidate's text is in memory. Cases that people labelled have two more grades: the
+    /// label and the verdict.
     fn of_run(name: String, run: Run, labels: &[StoredRunLabel]) -> Self {
         let mut texts = BTreeMap::new();
         let mut by_case: BTreeMap<&str, Vec<&StoredRunLabel>> = BTreeMap::new();
@@ -142,7 +142,7 @@ impl GradeSource {
         Ok(())
     }
 
-    /// Whether it holds forms of an annotation task, line by line.
+    /// Whether its lines are forms of an annotation task.
     pub fn has_forms(&self) -> bool {
         matches!(&self.contents, GradeSourceContents::Lines(text)
             if text.contains("\"criteria_ratings\"") || text.contains("\"questions\""))
@@ -187,7 +187,7 @@ impl GradeSource {
         }
     }
 
-    /// What judges answered part by part, where no run holds it.
+    /// Adds the parts of judges' answers as grades. Sources that are runs have them already.
     pub fn expand_parts(&mut self) {
         if let GradeSourceContents::Grades(all) = &mut self.contents {
             let whole = std::mem::take(all);
@@ -247,13 +247,13 @@ fn parse_source_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(G
     let place = || format!("`{name}`, line {}", at + 1);
     let (read, fields) = GradesFileLine::with_fields(line).with_context(place)?;
     let of_line = if let GradesFileLine::Grades(more) = read { more } else { Vec::new() };
-    // Only a form holds steps.
+    // Only a form has steps.
     let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
     let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
     Ok(of_line.into_iter().chain(steps).map(|grade| (grade, fields.clone())).collect())
 }
 
-/// The candidate of a line that holds its text and no grade, and where the text begins.
+/// The candidate and the beginning of its text, for a line with a text and no grade.
 fn read_candidate_text(line: &str) -> Option<(String, String)> {
     let is_possible = line.contains("\"response\"") && !line.contains("\"criterion\"");
     match is_possible.then(|| GradesFileLine::parse(line))? {
@@ -268,7 +268,7 @@ fn find_response_field(fields: &MetadataFields) -> Option<&str> {
     fields.iter().find_map(|(name, value)| value.as_str().filter(|_| is_response(name.as_str())))
 }
 
-/// Characters of a candidate's text that are shown.
+/// Characters of a candidate's text that are printed.
 const CANDIDATE_TEXT: usize = 100;
 
 /// The beginning of a candidate's text, on one line.
@@ -317,7 +317,7 @@ pub fn agreed_scales(sources: &[GradeSource]) -> DeclaredScales {
     scales.into_iter().filter_map(|(criterion, ends)| Some((criterion, ends?))).collect()
 }
 
-/// The scales of grades that say both their number and where it lies between the ends of its scale. A criterion whose
+/// The scales of grades that have both a number and its position between the ends of the scale. A criterion whose
 /// grades do not all fit one scale has none.
 fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScales {
     let mut by_criterion: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
@@ -341,7 +341,7 @@ fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScale
     by_criterion.into_iter().filter_map(scale).collect()
 }
 
-/// Leaves answers of one annotation task: the one that is asked for, or the only one. What is of no task stays.
+/// Leaves answers of one annotation task: the requested one, or the only one. Answers without a task stay.
 pub fn keep_task(sources: &mut [GradeSource], requested: Option<&str>) -> anyhow::Result<()> {
     let requested = requested.map(|requested| find_task_name(sources, requested)).transpose()?;
     ensure_one_task(&tasks_of(sources), requested.as_deref())?;
@@ -351,8 +351,8 @@ pub fn keep_task(sources: &mut [GradeSource], requested: Option<&str>) -> anyhow
     Ok(())
 }
 
-/// The name that answers carry of an annotation task, which is asked for by its name or its id. Of several tasks with one
-/// name, the one with answers is meant. A name that nothing is known of stays as it is.
+/// The name of an annotation task in answers, for its name or its id. Of tasks with the same name, the one with answers
+/// is chosen. An unknown name is returned as it is.
 pub fn find_task_name(sources: &[GradeSource], requested: &str) -> anyhow::Result<String> {
     let tasks = tasks_of(sources);
     if tasks.contains(requested) {
@@ -381,7 +381,7 @@ fn is_task_called(task: &str, name_or_id: &str) -> bool {
     parts.is_some_and(|(name, id)| name == name_or_id || id == name_or_id)
 }
 
-/// The task that is asked for is there, or there is one at most.
+/// Refuses a task without answers, and answers of more than one task if none is requested.
 pub fn ensure_one_task(tasks: &BTreeSet<String>, requested: Option<&str>) -> anyhow::Result<()> {
     let listed = || tasks.iter().map(|task| format!("`{task}`")).collect::<Vec<_>>().join(", ");
     match requested {

@@ -67,7 +67,7 @@ impl<W: Write> Write for TerminalText<W> {
     }
 }
 
-/// A text as a terminal gets it, and how many bytes of it that is.
+/// The safe form of a text, and the number of bytes of the text that it contains.
 struct ShownText {
     visible: String,
     n_bytes: usize,

@@ -1,4 +1,4 @@
-//! The candidate of a case, on a terminal: what was asked, which tools were called, and the answer.
+//! The candidate of a case, on a terminal: the prompt, the tool calls and the answer.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use jurist_core::quantity::plural;
 use super::printable_line;
 use crate::render::printable;
 
-/// Letters of one text that are shown; the JSON report has all of them.
+/// The largest number of letters of one text that are printed; the JSON report has all of them.
 const MAX_TEXT_LETTERS: usize = 4_000;
 
 /// Letters of one tool call.

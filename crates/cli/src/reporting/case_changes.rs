@@ -10,7 +10,7 @@ use jurist_core::report::{
 
 use super::printable_line;
 
-/// Letters of one stretch of text that are shown; the JSON format has all of them.
+/// The largest number of letters of one part of a text that are printed; the JSON format has all of them.
 const MAX_LETTERS: usize = 800;
 
 /// Prints the verdicts, the answer as a word diff, and the old and new results of the graders; `scale` is the one that

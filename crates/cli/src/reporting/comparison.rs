@@ -48,7 +48,7 @@ pub fn show_comparison(
     after: &Run,
     has_cases: bool,
 ) -> anyhow::Result<()> {
-    // A rubric of one question has nothing to add to its score.
+    // With one question, the score of the rubric is that of the question.
     let has_parts = 1 < compared.criteria.len()
         || compared.score.is_none()
         || after

@@ -31,7 +31,7 @@ use jurist_engine::load;
 use self::candidate::show_candidate;
 use crate::render::printable;
 
-/// A format, and where it goes.
+/// A format, and the place of its output.
 #[derive(Debug, Clone)]
 pub struct Reporter {
     /// `None` is what a terminal shows anyway.
@@ -101,7 +101,7 @@ impl Reporter {
         Self { format: self.format, file: self.file.as_ref().map(named) }
     }
 
-    /// Whether the texts of several runs can follow each other where it writes.
+    /// Whether the texts of several runs can be written to the same place.
     pub fn takes_several(&self) -> bool {
         let can_follow = matches!(
             self.format,
@@ -178,7 +178,7 @@ pub fn show_run(
     let width = room.map_or(width, |n| width.min(n));
     let rubrics = parse_run_rubrics(run);
     let last_reason = last_line_reason(run);
-    // What keeps one case from a verdict often keeps all of them from it.
+    // The same problem often prevents the verdicts of all cases, so it is printed once.
     let mut first_case_of: BTreeMap<String, String> = BTreeMap::new();
     for result in run.results.iter() {
         let (mark, colour) = status_mark(result.verdict.status);
@@ -250,7 +250,7 @@ pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&st
 /// The criteria of a case that passes although they have the worst answer or none.
 fn describe_lost_criteria(run: &Run, result: &CaseResult) -> Option<String> {
     let (mut worst, mut undecided) = (Vec::new(), Vec::new());
-    // Where it is no panel, the judge that was asked last decides.
+    // Without a panel, the last judge decides, such as the stronger one.
     let is_decided_by_another = |grade: &Grade| {
         let is_answer = |other: &Grade| {
             other.criterion == grade.criterion && matches!(other.outcome, Outcome::Scored { .. })
@@ -348,7 +348,7 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
         return Ok(writeln!(out, "    {}", printable_line(why))?);
     }
     for grade in &result.grades {
-        // A check answers whether something holds; where it must not hold, its worth is shown.
+        // A check answers yes or no. If the right answer is no, its score is printed.
         let is_negated = grade.grader.kind == GraderKind::Check && run.is_negative(result, &grade.criterion);
         let criterion = if is_negated {
             run.worth_name(result, &grade.criterion)
@@ -406,7 +406,7 @@ struct MeanRow {
     native: Option<String>,
 }
 
-/// The mean of each criterion with its interval, where there are several cases.
+/// The mean of each criterion with its interval, if there is more than one case.
 fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimate_run_means(run);
     let Some(score) = score.filter(|estimate| 1 < estimate.n) else { return Ok(()) };
@@ -418,7 +418,7 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
     };
     let native = shared_score_scale(run).map(|scale| format_on_scale(score.mean, scale));
     let mut rows = vec![MeanRow { name: "score".to_owned(), native, estimate: score }];
-    // A rubric of one question has nothing to add.
+    // With one question, the score of the rubric is that of the question.
     if criteria.len() != 1 {
         rows.extend(criteria.iter().map(criterion_row));
     }
@@ -428,7 +428,7 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
     let width = columns.map_or(width, |n| width.min(n.saturating_sub(other_columns)).max(5));
     writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases{own_scale}\x1b[0m", "")?;
     for MeanRow { name, native, estimate } in rows {
-        // Where all are the same, an interval without width would promise too much.
+        // If all scores are equal, the interval has no width, which would look more certain than the data is.
         let interval = estimate.interval.filter(|interval| interval.0 < interval.1);
         let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
         let name = shorten_name(&printable_line(&name), width);
@@ -449,7 +449,7 @@ fn imperfect_answer_quotes<'a>(run: &Run, result: &'a CaseResult) -> impl Iterat
     lacking.flat_map(|grade| &grade.evidence).filter(|evidence| evidence.found.is_some()).take(3)
 }
 
-/// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
+/// The summary of a run in one line, or in more lines on a narrow terminal; its id is a link to its page.
 pub fn format_run_summary(
     run: &Run,
     elapsed: Duration,

@@ -20,11 +20,11 @@ fn parse_pass_rate(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
 }
 
-/// What the gates say: which of them do not hold, and how the command ends by it.
+/// The decision of the gates: those that failed, and the outcome of the command.
 #[derive(Debug, Default)]
 pub struct GateDecision {
     pub failed: Vec<FailedRunGate>,
-    /// `None` where every gate holds.
+    /// `None` if all gates pass.
     pub ended: Option<CommandOutcome>,
 }
 
@@ -63,7 +63,7 @@ impl RunGateArgs {
             };
         }
         let share = tally.passed as f64 / n_cases.max(1) as f64;
-        // Shares such as 9 of 10 miss 0.9 by nothing but how numbers are stored.
+        // The share 9 of 10 can be less than 0.9 by a rounding error of floating-point numbers.
         if let Some(least) = self.min_pass_rate.filter(|least| share + 1e-9 < *least) {
             let passed = tally.passed;
             let [share, _] = format_unlike([share, least]);

@@ -36,7 +36,7 @@ use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_compa
 use crate::reporting::{Reporter, format_run_summary, printable_line, reporter, show_run};
 use crate::stored_runs::{BATCH, RunLog, RunUnitResult, StoredRuns};
 
-/// How a run goes and what becomes of it; the same for every command that makes one.
+/// Options of a run and of its reports; the same for every command that makes one.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = Resettable::Reset)]
 pub struct RunExecutionArgs {
@@ -98,27 +98,27 @@ pub struct ReadyRun {
     pub part: RunScope,
 }
 
-/// Which part of all that the command grades a run is.
+/// The part of the command's cases that a run grades.
 #[derive(Debug, Default, Clone)]
 pub struct RunScope {
-    /// What tells its suite from the others of the command, where there are several.
+    /// The label of its suite, if the command has more than one.
     pub label: Option<String>,
     /// Whether cases of the suite were left out on purpose.
     pub is_selection: bool,
-    /// Whether the run is shown and then forgotten.
+    /// Whether the run is printed and not stored.
     pub is_transient: bool,
     /// Tags of the versions of datasets that it reads.
     pub dataset_tags: Vec<String>,
 }
 
-/// How a run ended, and what of it was not graded.
+/// The outcome of a run, and its cases that were not graded.
 pub struct FinishedRun {
     pub ended: CommandOutcome,
     pub not_graded: Option<NotGraded>,
     pub n_cases: usize,
-    /// With its results, where it was made on this machine.
+    /// With its results, if it ran on this machine.
     pub run: Option<Run>,
-    /// What its calls cost, also those that led to no result; `None` where a price is not known.
+    /// The cost of its calls, including calls without a result; `None` if a price is unknown.
     pub paid: Option<Usd>,
 }
 
@@ -129,12 +129,12 @@ impl From<CommandOutcome> for FinishedRun {
     }
 }
 
-/// What reports say about a run in addition to its content.
+/// Facts for reports that are not part of the run.
 pub struct RunReportContext {
     pub elapsed: Duration,
     pub n_units: usize,
     pub stopped: Option<EarlyStop>,
-    /// Where it can be looked at, if at a server.
+    /// The address of its page, if it is on a server.
     pub address: Option<String>,
     pub part: RunScope,
     /// Whether what was not graded is an error.
@@ -164,7 +164,7 @@ impl RunExecutionArgs {
         self.verbose
     }
 
-    /// What is wrong with the flags whatever the suites are; found before anything is paid for.
+    /// Problems of the flags that do not depend on the suites; checked before the first paid call.
     pub fn check(&self, n_suites: usize) -> anyhow::Result<()> {
         self.gates.require_baseline(self.baseline.is_some())?;
         let mixed = self.reporter.iter().find(|reporter| 1 < n_suites && !reporter.takes_several());
@@ -211,7 +211,7 @@ impl RunExecutionArgs {
         }
     }
 
-    /// A log for a run; where there is no place for one, it goes on without.
+    /// A log for a run; if the database cannot be opened, the run continues without it.
     pub async fn log(&self, runs: &StoredRuns, run: &Run) -> RunLog {
         runs.begin(run).await.unwrap_or_else(|error| {
             render::print_warning(&format!("the run cannot be stored and continues without: {error:#}"));
@@ -366,7 +366,7 @@ impl RunExecutionArgs {
         reporters
     }
 
-    /// Shows a run, writes its reports, and says how it ended.
+    /// Prints a run, writes its reports, and returns the outcome.
     pub fn report_run(
         &self,
         run: &Run,
@@ -468,7 +468,8 @@ fn quote_case_to_look_at(run: &Run) -> String {
     }
 }
 
-/// Cases that should have been graded and were not. A test that asserts nothing is shown, and nothing of it is left out.
+/// Cases that should have been graded and were not. A test without assertions only shows its output, so it is not left
+/// out.
 fn count_left_out(run: &Run) -> usize {
     let is_left_out = |result: &CaseResult| {
         result.verdict.status == VerdictStatus::Deferred && !run.asserts_nothing(result)

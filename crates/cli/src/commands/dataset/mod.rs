@@ -472,7 +472,7 @@ async fn show_dataset_diff(
             CaseDifferenceKind::Removed => format!("- {}", item.key),
             CaseDifferenceKind::Changed => format!("~ {} ({})", item.key, item.fields.join(", ")),
         };
-        // A key may be a hash, which says nothing of the case.
+        // A key may be a hash, from which nobody recognises the case.
         let title = item.new.as_ref().or(item.old.as_ref()).map(shorten_case_title).unwrap_or_default();
         writeln!(out, "{}", printable(format!("{line}  {title}").trim_end()))?;
     }

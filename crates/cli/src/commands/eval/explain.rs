@@ -94,7 +94,7 @@ fn describe_stated_judge(judge: &Judge) -> String {
     if models.is_empty() { "no judge".to_owned() } else { count_distinct_names(&models) }
 }
 
-/// A rubric by its name, where it has one; its hash is for those who ask for everything.
+/// A rubric by its name, where it has one; its hash is part of the full output only.
 fn describe_rubric(suite: &Suite, rubric: &Rubric, verbose: bool) -> String {
     let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|(name, _)| name);
     let name = named

@@ -1,4 +1,4 @@
-//! Ends checks that take too long. A check reads no clock, so another thread does, and tells it to stop.
+//! Ends checks that take too long. A check reads no clock, so another thread does and stops it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jurist_core::check::CheckFinding;
 
-/// How often the clock is read. A check may take longer than its limit by this much, and until it looks at its flag.
+/// How often the clock is read. A check may exceed its limit by this much, plus the time until it reads its flag.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The checks of one thread, one after the other.

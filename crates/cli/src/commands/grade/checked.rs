@@ -33,7 +33,7 @@ use crate::suite_loading::load_current_settings;
 pub(super) enum RecordChecks {
     One(Check),
     Rubric(Arc<Rubric>, Vec<Check>),
-    /// Each record says for itself.
+    /// Each record names its own check.
     Own,
 }
 
@@ -207,7 +207,7 @@ impl<W: Write> Stage<'_, W> {
         Ok(())
     }
 
-    /// Carries out the recipes of a batch, several at a time, and keeps the order.
+    /// Runs the recipes of a batch concurrently and writes the results in the order of the records.
     fn judge_batch(
         &mut self,
         records: &[RawRecord],
@@ -284,7 +284,8 @@ pub(super) struct GradedRecordLine {
     ended: CommandOutcome,
 }
 
-/// What a judge made of a recipe, as a check would say it. A finding is no verdict, so nothing fails by it.
+/// The result of a recipe in the form of a check's finding. A finding is not a verdict, so the command does not fail
+/// because of it.
 fn build_recipe_line(job: &RecipeJob, judged: &JudgedRecord, no_defer: bool) -> GradedRecordLine {
     let line = finding_line(judged, Some(&job.name));
     let ended = match command_outcome_for_decision(&judged.decision, no_defer) {
@@ -343,7 +344,8 @@ pub(super) fn grade_parsed_record(
         }
     }
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
-    // A check alone takes null for an empty text, as Potato's evaluators do. For a rubric nothing was answered.
+    // A check alone takes null for an empty text, as Potato's evaluators do. A rubric treats null as a missing
+    // response.
     if let (RecordChecks::Rubric(..), Some(Json::Null)) = (grading, subject.response.as_deref()) {
         return Err(fields.no_output().to_string());
     }
@@ -436,7 +438,7 @@ fn grade_by_rubric_checks(
     GradedRecordLine { line: line.to_string(), ended }
 }
 
-/// Asks services what the checks of a batch ask of them; nothing is set up before one does.
+/// Sends the requests of a batch's checks to services; nothing is prepared before the first one.
 struct BatchServices<'a> {
     judging: &'a JudgingArgs,
     made: OnceCell<(Arc<TextServices>, tokio::runtime::Runtime)>,

@@ -33,7 +33,7 @@ use crate::suite_loading::ChosenRubric;
 pub(super) enum LineShape {
     /// A verdict with all its grades.
     Verdict,
-    /// Score, value and comment, as a check says them.
+    /// Score, value and comment, as in the finding of a check.
     Finding,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct PreparedContext {
     pub(super) notices: FieldNotices,
 }
 
-/// What judges say about each record, in the order of the records; as many at work as there are calls at a time.
+/// The judges' result for each record, in the order of the records; as many at work as there are calls at a time.
 pub(super) async fn grade_with_judges(
     args: &GradeArgs,
     chosen: &ChosenRubric,

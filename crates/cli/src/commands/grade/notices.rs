@@ -41,7 +41,7 @@ impl FieldNotices {
         Self { used, ..Self::default() }
     }
 
-    /// Adds what is new in a record to `seen`.
+    /// Adds the fields of a record that no notice has named yet to `new_fields`.
     pub(super) fn note_fields(&self, fields: &RecordFields<'_>, new_fields: &mut SeenFields) {
         for name in &fields.unknown {
             let is_known = [&self.used, &self.reported.unused, &new_fields.unused]
@@ -59,7 +59,7 @@ impl FieldNotices {
         }
     }
 
-    /// Says what was seen, and will not say it again.
+    /// Prints notices about these fields; each field is reported once.
     pub(super) fn say(&mut self, new_fields: SeenFields) {
         for notice in self.take_messages(new_fields) {
             if notice.is_warning {

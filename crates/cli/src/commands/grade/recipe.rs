@@ -77,7 +77,7 @@ pub(super) fn recipe_rubric(
     })
 }
 
-/// That a recipe needs a judge, where nothing names one.
+/// Refuses a recipe without a judge.
 pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRubric) -> Result<(), String> {
     match judging.names_judge(&chosen.judge, &chosen.settings) {
         Ok(true) => Ok(()),
@@ -88,16 +88,16 @@ pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRub
     }
 }
 
-/// Judges for records that name a recipe of their own. No judge is looked up before a record names one.
+/// Judges for records that name a recipe of their own. Judges are resolved when the first record needs them.
 pub(super) struct RecipeJudges<'a> {
     judging: &'a JudgingArgs,
     settings: ProjectSettings,
     caller: OnceCell<Arc<ModelClient>>,
-    /// By what a record's `config` says.
+    /// By the `config` of a record.
     judges: Mutex<HashMap<String, Arc<ResolvedJudges>>>,
 }
 
-/// So many benches are kept; each has connections of its own.
+/// Prepared judges that are in memory. Each has connections of its own, so their number is limited.
 const MAX_PREPARED: usize = 32;
 
 /// A record whose recipe is still to be carried out.
@@ -117,7 +117,7 @@ impl<'a> RecipeJudges<'a> {
         self.judging.width(&self.settings)
     }
 
-    /// The caller, if anybody was called.
+    /// The model client, if a model was called.
     pub(super) fn caller(&self) -> Option<&Arc<ModelClient>> {
         self.caller.get()
     }

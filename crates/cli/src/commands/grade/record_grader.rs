@@ -1,4 +1,4 @@
-//! Grades records that another program holds in memory, by the steps of `jurist grade`; prints nothing.
+//! Grades records in the memory of another program, by the steps of `jurist grade`; prints nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use crate::commands::judge::decision_line;
 use crate::judging::JudgingArgs;
 use crate::suite_loading::{ChosenRubric, LoadingArgs, load_current_settings};
 
-/// The flags of `jurist grade` that decide who judges and how files are read.
+/// The flags of `jurist grade` that choose judges and decide how files are read.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub struct GradingFlags {
@@ -88,7 +88,7 @@ impl SharedModelClient {
             sink.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         });
         let client = if has_provided_models {
-            // Another function may have the same name, so its replies are not kept.
+            // Another function may have the same name, so its replies are not cached.
             client.with_cache(Cache::new(PathBuf::new()), Caching::Off)
         } else {
             client
@@ -289,7 +289,7 @@ impl RecordGrader {
         }
     }
 
-    /// The same at once, where [`Self::is_immediate`] says so.
+    /// The same without waiting; only if [`Self::is_immediate`] is true.
     pub fn grade_at_once(&self, place: &str, record: Json) -> Result<String, String> {
         match &self.method {
             RecordGradingMethod::Checks { checks, .. } => {

@@ -54,7 +54,7 @@ impl ServerLimits {
         if is_path { self.locate_file(name) } else { Ok(PathBuf::from(name)) }
     }
 
-    /// Runs something that may spend money: at most `asked`, and at most the remainder.
+    /// Runs something that may spend money: at most `requested`, and at most the remainder.
     ///
     /// If the run was interrupted, the amount spent is unknown, and all that it was allowed to spend is counted.
     pub fn spend<T>(
@@ -83,7 +83,7 @@ impl ServerLimits {
     }
 }
 
-/// How much of a result is shown.
+/// Limits on the size of a result.
 #[derive(Debug, Clone, Copy)]
 struct OutputLimits {
     /// Letters of one text.

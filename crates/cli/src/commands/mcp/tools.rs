@@ -44,7 +44,7 @@ use crate::suite_loading::LoadingArgs;
 pub struct ToolContext<'a> {
     pub args: &'a McpServerArgs,
     pub limits: &'a ServerLimits,
-    /// True once the client does not want the result any more.
+    /// True after the client has cancelled the request.
     pub cancelled: watch::Receiver<bool>,
 }
 
@@ -535,7 +535,7 @@ fn measure_agreement_tool(
 fn parse_flags<A: clap::Args>(flags: Vec<OsString>) -> anyhow::Result<A> {
     let flags = [OsString::from("jurist")].into_iter().chain(flags);
     let matches = A::augment_args(clap::Command::new("jurist")).try_get_matches_from(flags);
-    // The first paragraph says what is wrong; usage of a command line helps no client.
+    // The first paragraph names the problem; usage of a command line helps no client.
     let matches = matches.map_err(|error| {
         let text = error.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
@@ -555,7 +555,7 @@ fn select_cases(filter: Option<&String>, tags: &[String], only: &[String]) -> Ve
 fn require_valid_file(path: &Path) -> anyhow::Result<()> {
     let loaded = load_suite(path, checking_options(&LOADING));
     let FileCheck { diagnostics, sources, n_errors, .. } = {
-        // Problems of single cases are found again, with the permissions of this server, when they are run.
+        // Problems of single cases are left out here: the run itself finds them, with the permissions of this server.
         let mut checked = check_loaded_file(path, loaded, false)?;
         checked.n_errors -= checked.problems.len();
         checked
