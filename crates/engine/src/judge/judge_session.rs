@@ -336,7 +336,7 @@ impl JudgeSession<'_> {
                         log,
                         &judge_question,
                     ),
-                    Err(trouble) => self.answer_from_error(&trouble, log, &judge_question),
+                    Err(error) => self.answer_from_error(&error, log, &judge_question),
                 })
             }
             (CriterionKind::Recipe(method), None) => {
