@@ -77,8 +77,8 @@ pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> 
     });
     // Most objects are the same in several readings.
     let mut known = HashSet::new();
-    objects.retain(|objects| {
-        known.insert((objects.start, objects.end, Json::from(objects.object.clone()).to_string()))
+    objects.retain(|found| {
+        known.insert((found.start, found.end, Json::from(found.object.clone()).to_string()))
     });
     objects
 }
@@ -145,7 +145,7 @@ pub(super) fn gives_grade(object: &Map<String, Json>) -> bool {
 /// A text without the objects that give grades.
 pub(super) fn mask_verdicts(text: &str) -> String {
     let objects = reply_objects(text);
-    let verdicts = objects.iter().filter(|objects| objects.is_verdict);
+    let verdicts = objects.iter().filter(|found| found.is_verdict);
     let mut spans: Vec<(usize, usize)> = verdicts.map(|verdict| (verdict.start, verdict.end)).collect();
     spans.sort_unstable();
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);

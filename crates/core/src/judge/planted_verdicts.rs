@@ -101,8 +101,8 @@ impl PlantedContent {
 
     /// Adds the answers in a text that the rubric's author quotes from elsewhere, such as an example of a response.
     pub(super) fn add_quoted_text(&mut self, text: &str) {
-        for object in reply_objects(text) {
-            self.add_object(object.object);
+        for found in reply_objects(text) {
+            self.add_object(found.object);
         }
     }
 
@@ -117,9 +117,9 @@ impl PlantedContent {
     /// Adds the answers that a text gives in the author's own shape.
     pub(super) fn add_own_shape(&mut self, text: &str, items: &[(String, AnswerSchema)]) {
         let is_own_key = |key: &str| items.iter().any(|(_, item)| item.own_key.as_deref() == Some(key));
-        for object in objects_with_key(text, &is_own_key) {
+        for found in objects_with_key(text, &is_own_key) {
             for (id, item) in items {
-                if let Some(mut entry) = own_entry(item, &object.object) {
+                if let Some(mut entry) = own_entry(item, &found.object) {
                     entry.insert("id".to_owned(), id.as_str().into());
                     self.add_object(entry);
                 }

@@ -38,7 +38,7 @@ pub fn preview(
             _ if !by_judge(&question) => Err("a person answers this".to_owned()),
             (_, Some(node)) => Ok(prompter.node(node)?),
             (CriterionKind::Recipe(method), None) => match (Recipe { method, prompter }).next(&[])? {
-                RecipeAction::Ask(question_or_reason) => Ok(*question_or_reason),
+                RecipeAction::Ask(judge_question) => Ok(*judge_question),
                 RecipeAction::Done(judged) => Err(match judged.outcome {
                     Outcome::Abstained { why } => why,
                     _ => judged.reason,
