@@ -140,8 +140,8 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
 fn name_promptfoo_variants(results: &[Json]) -> Vec<String> {
     let prompts: Vec<Option<String>> = results.iter().map(name_promptfoo_prompt).collect();
     let providers: Vec<Option<String>> = results.iter().map(name_promptfoo_provider).collect();
-    let has_several = |names: &[Option<String>]| names.iter().any(|name| *name != names[0]);
-    let (has_prompts, has_providers) = (has_several(&prompts), has_several(&providers));
+    let differ = |names: &[Option<String>]| names.iter().any(|name| *name != names[0]);
+    let (has_prompts, has_providers) = (differ(&prompts), differ(&providers));
     let bracket = |name: Option<String>, is_shown: bool| match name {
         Some(name) if is_shown => format!(" [{name}]"),
         _ => String::new(),
@@ -384,9 +384,9 @@ impl<'a> CaseComparison<'a> {
         let free: Vec<usize> =
             (0..self.used.len()).filter(|at| !self.used[*at] && is_named(&self.verdict.parts[*at])).collect();
         let same = free.iter().find(|at| self.verdict.parts[**at].value == value);
-        let found = same.or(free.first()).copied()?;
-        self.used[found] = true;
-        Some(found)
+        let place = same.or(free.first()).copied()?;
+        self.used[place] = true;
+        Some(place)
     }
 
     /// One of several statements that the other tool judged together.

@@ -184,8 +184,8 @@ fn describe_programs() -> Vec<Finding> {
     PROGRAMS
         .iter()
         .map(|(subject, names)| {
-            let found = names.iter().find_map(|name| find_program(name));
-            let text = found.map_or_else(|| "not found".to_owned(), |place| place.display().to_string());
+            let program = names.iter().find_map(|name| find_program(name));
+            let text = program.map_or_else(|| "not found".to_owned(), |place| place.display().to_string());
             new_finding(*subject, text)
         })
         .collect()
