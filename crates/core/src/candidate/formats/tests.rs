@@ -504,3 +504,22 @@ fn messages_of_enclosing_spans_are_looked_for_as_long_as_the_work_is_limited() {
     let (_, trace) = read_trace_value(&Value::Array(spans), None).unwrap();
     assert_eq!(n_questions(&trace), n);
 }
+
+#[test]
+fn a_message_of_claude_code_with_very_many_calls_takes_time_by_their_number_alone() {
+    // Each call was compared with all calls before it, which takes an hour for so many.
+    let n_calls = 100_000;
+    let call = |n: usize| json!({ "type": "tool_use", "name": "Edit", "input": { "file": "src/lib.rs", "line": n } });
+    let calls: Vec<Value> = (0..n_calls).map(call).collect();
+    let line = |uuid: &str| {
+        let message = json!({ "id": "msg_1", "role": "assistant", "content": calls });
+        json!({ "type": "assistant", "sessionId": "s", "uuid": uuid, "message": message })
+    };
+    let (_, trace) = read_trace_value(&json!([line("1"), line("2")]), None).unwrap();
+    assert_eq!(
+        (trace.steps.len(), trace.steps[0].tool_calls.len()),
+        (1, n_calls),
+        "a repeated call is one call"
+    );
+    assert_eq!(trace.steps[0].tool_calls[n_calls - 1].arguments["line"], n_calls - 1);
+}
