@@ -523,3 +523,16 @@ fn a_message_of_claude_code_with_very_many_calls_takes_time_by_their_number_alon
     );
     assert_eq!(trace.steps[0].tool_calls[n_calls - 1].arguments["line"], n_calls - 1);
 }
+
+#[test]
+fn very_many_open_requests_of_an_mcp_server_take_time_by_their_number_alone() {
+    // Each answer was looked for among all requests that were open.
+    let n = 150_000;
+    let ask = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "read" } });
+    let answer = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "error": { "message": id.to_string() } });
+    let lines: Value = (0..n).map(ask).chain((0..n).map(answer)).collect();
+    let (_, trace) = read_trace_value(&lines, None).unwrap();
+    let results: Vec<&ToolResult> = trace.steps.iter().flat_map(|step| &step.results).collect();
+    assert_eq!((trace.steps.len(), results.len()), (2 * n, n));
+    assert!(results.iter().all(|result| result.call.as_deref() == Some(result.text.as_str())));
+}
