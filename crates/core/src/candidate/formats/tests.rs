@@ -527,7 +527,7 @@ fn a_message_of_claude_code_with_very_many_calls_takes_time_by_their_number_alon
 #[test]
 fn very_many_open_requests_of_an_mcp_server_take_time_by_their_number_alone() {
     // Each answer was looked for among all requests that were open.
-    let n = 150_000;
+    let n = 200_000;
     let ask = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "read" } });
     let answer = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "error": { "message": id.to_string() } });
     let lines: Value = (0..n).map(ask).chain((0..n).map(answer)).collect();
