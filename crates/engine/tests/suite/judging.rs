@@ -1,6 +1,7 @@
 //! Judges against a real server: protocols, faults, and what they must never become.
 
 mod injection;
+mod stop_reasons;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
