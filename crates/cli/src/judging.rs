@@ -19,7 +19,7 @@ use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::{NotPermitted, permit_addresses, require_permission};
 use jurist_engine::prepare::{RunRequest, RunResources, apply_on_error};
 use jurist_engine::record::{Cassette, Recorder, Tape};
-use jurist_engine::trust::{is_trusted, require_trust};
+use jurist_engine::trust::{TrustRule, decide_trust, require_trust};
 use jurist_server::{NewRun, ReplyCaching};
 
 use crate::render;
@@ -156,17 +156,15 @@ impl JudgingArgs {
     }
 
     pub fn build_resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Resolver> {
-        let trust = if self.trust_settings { Ok(()) } else { require_trust(settings) };
-        let may_send = match trust {
+        let settings = decide_trust(settings.clone(), TrustRule::from_flag(self.trust_settings));
+        let may_send = match require_trust(&settings) {
             Ok(()) => true,
             // Replayed calls send nothing. Embeddings and moderation are not replayed, so they are refused.
             Err(_) if self.replay.is_some() => false,
             Err(error) => return Err(error.into()),
         };
-        let resolver = Resolver::new(settings.clone(), load::variable)?;
+        let resolver = Resolver::new(settings, load::variable)?;
         let resolver = if may_send { resolver } else { resolver.without_requests() };
-        let is_trusted = self.trust_settings || is_trusted(settings);
-        let resolver = if is_trusted { resolver } else { resolver.without_trusted_prices() };
         Ok(resolver.with_trusted_address(self.base_url.as_deref()))
     }
 

@@ -105,7 +105,7 @@ pub enum ReadError {
 const MAX_FILLED_BYTES: usize = 256 << 20;
 
 /// How much work the patterns of a file may take to compile where strangers send files: about the states of their
-/// automata. A check of a date takes 2,500, because it is compiled twice.
+/// automata. A check of a date takes 1,250.
 pub(super) const MAX_PATTERN_WORK: u64 = 50_000_000;
 
 /// A variable that the suite sets itself.
@@ -305,6 +305,11 @@ impl<'a> Context<'a> {
             self.error(Code::TooLarge, span, message);
         }
         after <= MAX_FILLED_BYTES
+    }
+
+    /// Whether the work of compiling patterns is still within the limit; it does not count here.
+    pub(super) fn has_pattern_work(&self, work: u64) -> bool {
+        self.pattern_work_left.get().is_some_and(|left| work <= left)
     }
 
     /// Counts the work of compiling patterns. Whether they may be compiled: the first that may not is an error at

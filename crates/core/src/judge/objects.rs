@@ -77,9 +77,8 @@ pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> 
     });
     // Most objects are the same in several readings.
     let mut known = HashSet::new();
-    objects.retain(|found| {
-        known.insert((found.start, found.end, Json::from(found.object.clone()).to_string()))
-    });
+    objects
+        .retain(|found| known.insert((found.start, found.end, Json::from(found.object.clone()).to_string())));
     objects
 }
 

@@ -52,6 +52,9 @@ pub enum JudgeReplyError {
     QuotesNotFound(Vec<String>),
     #[error("the reply was cut off; `max_tokens` may be too low")]
     CutOff,
+    /// Why, in words.
+    #[error("{0}")]
+    Stopped(String),
     #[error("the reply has no `{0}`")]
     Missing(&'static str),
     #[error("`{key}` is {found}, not {wanted}")]

@@ -172,8 +172,12 @@ fn interpret_reply<T>(
     reply: &ModelReply,
     read: impl Fn(&str) -> Result<T, JudgeReplyError>,
 ) -> Result<T, JudgeQuestionError> {
+    let why = reply.describe_stop();
     match reply.stop {
-        StopReason::Refusal => Err(JudgeQuestionError::Refused(reply.text.clone())),
+        StopReason::Refusal => Err(JudgeQuestionError::Refused(why.unwrap_or_else(|| reply.text.clone()))),
+        StopReason::Other => {
+            Err(JudgeQuestionError::Reply(JudgeReplyError::Stopped(why.unwrap_or_default())))
+        }
         StopReason::Length => Err(JudgeQuestionError::Reply(JudgeReplyError::CutOff)),
         StopReason::End => read(&reply.text).map_err(JudgeQuestionError::Reply),
     }

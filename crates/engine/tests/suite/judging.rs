@@ -7,6 +7,7 @@ mod evidence;
 mod decisions;
 mod stored_replies;
 mod budgets;
+mod stop_reasons;
 
 use std::sync::Arc;
 use std::time::Duration;

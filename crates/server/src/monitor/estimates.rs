@@ -408,7 +408,8 @@ impl MonitorTallies {
                 n: units.iter().map(|sums| sums.scores.n).sum(),
                 mean: mean_estimate.as_ref().map(|traffic| traffic.mean),
                 interval: mean_estimate.as_ref().map(|traffic| traffic.interval),
-                sequence: sequence.and_then(|sequence| sequence.get(&day)?.end.sequence.interval(&populations)),
+                sequence: sequence
+                    .and_then(|sequence| sequence.get(&day)?.end.sequence.interval(&populations)),
             });
         }
         MonitorTrend {

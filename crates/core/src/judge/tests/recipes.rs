@@ -87,10 +87,10 @@ fn nothing_to_judge_is_not_asked_and_passes_no_gate() {
     assert_eq!(lack("context-faithfulness", &without_answer), "there is no answer");
     let without_question = JudgeInput { task: String::new(), ..without_answer };
     assert_eq!(lack("context-relevance", &without_question), "there is no question");
-    // That a judge finds nothing in it is an answer.
+    // A judge that lists nothing of a text that is there has assessed nothing.
     let material = JudgeInput { context: vec!["Paris is the capital.".into()], ..material("I cannot say.") };
     let judged = run(&recipe("groundedness", json!({})), &material, &[r#"{"claims": []}"#]).unwrap();
-    assert_eq!(judged.outcome, Outcome::NotApplicable);
+    assert_eq!(judged.outcome, Outcome::Abstained { why: "the judge found no claim in it".to_owned() });
 }
 
 #[test]

@@ -171,6 +171,20 @@ async fn a_server_whose_tools_never_end_is_refused() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_reply_is_no_response() {
+    let part = json!({ "content": { "parts": [{ "text": "It is 4" }] }, "finishReason": "OTHER" });
+    let reply = json!({ "candidates": [part] }).to_string();
+    let server = Server::start(move |_| Act::Raw(reply.clone())).await;
+    let resolver = Resolver::new(ProjectSettings::default(), |_| Some("sk-test".to_owned())).unwrap();
+    let resolver = Arc::new(resolver.with_trusted_address(Some(&server.url)));
+    let agents = Agents::new(resolver, BTreeMap::new(), project(Path::new(".")), None, true);
+    let failed = produce(&agents, &case(model("gemini", &server), None)).await.unwrap_err();
+    let AgentRunError::Failed(failure, detail) = failed else { panic!("{failed:?}") };
+    assert_eq!(failure, Failure::Unavailable);
+    assert!(detail.contains("`OTHER`"), "{detail}");
+}
+
+#[tokio::test]
 async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() {
     let server = Server::start(|_| Act::Say("It is 42.".to_owned())).await;
     let resolver = Resolver::new(ProjectSettings::default(), |_| Some("sk-test".to_owned())).unwrap();
