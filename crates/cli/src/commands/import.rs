@@ -115,7 +115,7 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
     let mut values = match document {
         Some(document) => vec![document],
         None => {
-            let mut file = RecordFile::open(path)?;
+            let mut file = RecordFile::open_cases(path)?;
             let mut values = Vec::new();
             while let Some(record) = file.next_record()? {
                 values.push(record.parse().map_err(|why| anyhow::anyhow!("{}: {why}", record.place()))?);

@@ -465,6 +465,10 @@ fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value
     if let Some(duration) = measured.duration_ms {
         response["latencyMs"] = duration.into();
     }
+    // The metadata of a recorded answer is that of its case.
+    if data.provider.is_some() && !data.metadata.is_empty() {
+        response["metadata"] = data.metadata.clone().into();
+    }
     let mut context = json!({
         "prompt": material.task,
         "vars": data.vars,

@@ -130,6 +130,8 @@ pub(super) struct Context<'a> {
     filled: RefCell<FilledVariables>,
     /// Variables that the suite sets itself, before those of the environment.
     own_variables: RefCell<BTreeMap<String, OwnVariable>>,
+    /// Providers of a promptfoo file, by id and label: its judges may name them.
+    pub(super) suite_providers: RefCell<BTreeMap<String, SourceNode>>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
     #[cfg(test)]
     pub(super) asked: RefCell<RequestedKeys>,
@@ -150,6 +152,7 @@ impl<'a> Context<'a> {
             pattern_work_left: Cell::new(Some(max_pattern_work)),
             filled: RefCell::default(),
             own_variables: RefCell::default(),
+            suite_providers: RefCell::default(),
             #[cfg(test)]
             asked: RefCell::default(),
         }

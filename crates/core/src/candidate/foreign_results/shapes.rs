@@ -36,6 +36,8 @@ pub(super) enum ScoreShape {
     Named { map: &'static [&'static str] },
     /// Columns with numbers that are nothing else.
     Columns,
+    /// The same; a row without such a column is no result.
+    FeedbackColumns,
 }
 
 pub(super) const SHAPES: &[ResultShape] = &[
@@ -66,7 +68,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         response: &["actualOutput"],
         reference: &["expectedOutput"],
         context: &["retrievalContext", "context"],
-        trace: &[],
+        trace: &["toolsCalled"],
         scores: DEEPEVAL_SCORES,
     },
     ResultShape {
@@ -78,7 +80,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         response: &["actual_output"],
         reference: &["expected_output"],
         context: &["retrieval_context", "context"],
-        trace: &[],
+        trace: &["tools_called"],
         scores: DEEPEVAL_SCORES,
     },
     ResultShape {
@@ -107,6 +109,19 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: &["reference"],
         context: &["retrieved_contexts"],
         trace: &[],
+        scores: &[ScoreShape::Columns],
+    },
+    // Of several turns: the conversation holds the answers as well.
+    ResultShape {
+        tool: "ragas",
+        list: &[],
+        marks: &["user_input.0.content"],
+        id: &["id"],
+        task: &[],
+        response: &[],
+        reference: &["reference"],
+        context: &["retrieved_contexts"],
+        trace: &["user_input"],
         scores: &[ScoreShape::Columns],
     },
     // Before version 0.2.
@@ -210,11 +225,12 @@ pub(super) const SHAPES: &[ResultShape] = &[
     ResultShape {
         tool: "LangSmith",
         list: &["runs"],
-        marks: &["inputs", "outputs", "feedback_stats|feedback"],
-        id: &["id"],
-        task: &["inputs.input", "inputs.question", "inputs"],
-        response: &["outputs.output", "outputs.answer", "outputs"],
-        reference: &["reference_outputs.output", "reference_outputs"],
+        // Tables of its Python library say `input.question`.
+        marks: &["inputs|input", "outputs", "feedback_stats|feedback"],
+        id: LANGSMITH_IDS,
+        task: LANGSMITH_TASKS,
+        response: LANGSMITH_ANSWERS,
+        reference: LANGSMITH_REFERENCES,
         context: &[],
         trace: &[],
         scores: &[
@@ -227,6 +243,37 @@ pub(super) const SHAPES: &[ResultShape] = &[
             ScoreShape::Named { map: &["feedback_stats", "feedback"] },
         ],
     },
+    // Tables of an experiment that name each column by the key of the feedback. Datasets have the same fields, so that
+    // only a column of scores tells them apart.
+    ResultShape {
+        tool: "LangSmith",
+        list: &[],
+        marks: &[
+            "inputs",
+            "outputs",
+            "reference_outputs|reference|reference_example_id|example_id|run_id|trace_id|run_type",
+        ],
+        id: LANGSMITH_IDS,
+        task: LANGSMITH_TASKS,
+        response: LANGSMITH_ANSWERS,
+        reference: LANGSMITH_REFERENCES,
+        context: &[],
+        trace: &[],
+        scores: &[ScoreShape::FeedbackColumns],
+    },
+];
+
+const LANGSMITH_IDS: &[&str] = &["id", "run_id", "example_id"];
+const LANGSMITH_TASKS: &[&str] =
+    &["inputs.input", "inputs.question", "inputs", "input.input", "input.question", "input"];
+const LANGSMITH_ANSWERS: &[&str] = &["outputs.output", "outputs.answer", "outputs"];
+const LANGSMITH_REFERENCES: &[&str] = &[
+    "reference_outputs.output",
+    "reference_outputs.answer",
+    "reference_outputs",
+    "reference.output",
+    "reference.answer",
+    "reference",
 ];
 
 const DEEPEVAL_SCORES: &[ScoreShape] = &[
