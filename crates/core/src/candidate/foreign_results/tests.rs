@@ -214,7 +214,7 @@ fn conversations_of_ragas_are_traces_with_scores() {
             (&record["response"], &record["expected"]),
             (&json!("Done."), &json!("A table is booked."))
         );
-        let (_, trace) = crate::candidate::read_trace_value(&record["trace"], None).unwrap();
+        let (_, trace) = read_trace_value(&record["trace"], None).unwrap();
         let calls: Vec<&str> = trace.tool_calls().map(|call| call.name.as_str()).collect();
         assert_eq!((calls, trace.steps.len()), (vec!["book"], 4));
         assert!(trace.steps[2].results[0].text.ends_with("booked"), "{trace:?}");
@@ -278,7 +278,7 @@ fn conversations_of_sharegpt_are_traces() {
     ] });
     let results = read_foreign_results(vec![row]).unwrap();
     assert_eq!((results.tool, results.unused), (None, vec!["tools".to_owned()]));
-    let (_, trace) = crate::candidate::read_trace_value(&results.records[0]["trace"], None).unwrap();
+    let (_, trace) = read_trace_value(&results.records[0]["trace"], None).unwrap();
     let texts: Vec<&str> = trace.steps.iter().map(|step| step.text.as_str()).collect();
     assert_eq!(texts, ["Be brief.", "Sum?", "4"]);
 }
@@ -362,7 +362,7 @@ fn messages_and_scores_by_key_of_inspect_are_kept() {
         "scores": { "graded": { "value": { "brief": 0.5, "right": "C" }, "explanation": "e" } } });
     let results = read_foreign_results(vec![json!({ "samples": [sample] })]).unwrap();
     assert_eq!(results.records[0]["response"], "a");
-    let (_, trace) = crate::candidate::read_trace_value(&results.records[0]["trace"], None).unwrap();
+    let (_, trace) = read_trace_value(&results.records[0]["trace"], None).unwrap();
     let calls: Vec<&str> = trace.tool_calls().map(|call| call.name.as_str()).collect();
     assert_eq!(calls, ["search"]);
     let grades: Vec<(&str, f64, &str)> = results

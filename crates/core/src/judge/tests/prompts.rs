@@ -157,21 +157,21 @@ fn further_draws_see_the_choices_in_another_order() {
 fn quotes_are_found_where_they_stand_or_do_not_exist() {
     let part = |name: &str, text: &str| CandidatePart { name: name.into(), text: text.into() };
     let parts = [part("response", "Café “au lait” — 4\u{a0}€,\n  please."), part("diff", "+ let x = ﬁne;")];
-    let locate =
+    let place_of =
         |quote: &str| locate(quote, &parts).map(|location| (location.part, location.start, location.end));
     let at = |name: &str, text: &str, from: usize| {
         let start =
             parts.iter().find(|part| part.name == name).unwrap().text[from..].find(text).unwrap() + from;
         Some((name.to_owned(), start as u64, (start + text.len()) as u64))
     };
-    assert_eq!(locate("\"au lait\" - 4 €, please"), at("response", "“au lait” — 4\u{a0}€,\n  please", 0));
-    assert_eq!(locate("Cafe\u{301}"), at("response", "Café", 0));
-    assert_eq!(locate("let x = fine"), at("diff", "let x = ﬁne", 0));
-    assert_eq!(locate("Café … please."), at("response", &parts[0].text, 0));
-    assert_eq!(locate("CAFE\u{301} ‘AU LAIT’"), at("response", "Café “au lait”", 0));
-    assert_eq!(locate("\"Café [...] please\""), at("response", parts[0].text.trim_end_matches('.'), 0));
+    assert_eq!(place_of("\"au lait\" - 4 €, please"), at("response", "“au lait” — 4\u{a0}€,\n  please", 0));
+    assert_eq!(place_of("Cafe\u{301}"), at("response", "Café", 0));
+    assert_eq!(place_of("let x = fine"), at("diff", "let x = ﬁne", 0));
+    assert_eq!(place_of("Café … please."), at("response", &parts[0].text, 0));
+    assert_eq!(place_of("CAFE\u{301} ‘AU LAIT’"), at("response", "Café “au lait”", 0));
+    assert_eq!(place_of("\"Café [...] please\""), at("response", parts[0].text.trim_end_matches('.'), 0));
     for quote in ["", "   ", "...", "please ... Café", "tea", "a", "a ... e", "au", "4", "Ca...se"] {
-        assert_eq!(locate(quote), None, "{quote}");
+        assert_eq!(place_of(quote), None, "{quote}");
     }
     let text = [part("response", "This is what it was in May 2024: 12 of them, 东京都 and all that.")];
     for quote in ["is", "12", "Th...is", "what it was", "and all that", "of them", "May", "2024 ... 12"] {
