@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{nest_columns, parse_columns};
+use self::columns::{join_instruction, nest_columns, parse_columns, read_mean};
 use self::shapes::{
     RESULT_VERSIONS, ResultShape, ResultVersion, SHAPES, ScoreShape, TOOLS_WITH_OWN_ASSERTIONS,
 };
@@ -20,7 +20,7 @@ use super::record::{RecordField, RecordFields, expand_traces, record_field};
 use super::trace::{StepRole, Trace};
 
 /// Numbers that are no scores although they may be from 0 to 1, in addition to those of records.
-const COUNTERS: [&str; 13] = [
+const COUNTERS: [&str; 21] = [
     "order",
     "index",
     "epoch",
@@ -34,6 +34,14 @@ const COUNTERS: [&str; 13] = [
     "prompt_tokens",
     "completion_tokens",
     "total_tokens",
+    "inputCost",
+    "outputCost",
+    "totalCost",
+    "inputTokens",
+    "outputTokens",
+    "totalTokens",
+    "timeToFirstToken",
+    "promptVersion",
 ];
 
 /// What a file of another tool holds.
@@ -100,6 +108,7 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     for value in values.iter_mut().filter(|value| value.is_object()) {
         nest_columns(value);
         parse_columns(value);
+        join_instruction(value);
         expand_traces(value);
     }
     let first = values.iter().find(|value| value.is_object()).ok_or(ForeignError::NoResults)?;
@@ -611,7 +620,11 @@ impl ScoreShape {
                 let columns = value.as_object().into_iter().flatten().filter(|(name, _)| is_score(name));
                 columns
                     .filter_map(|(name, score)| {
-                        let value = score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?;
+                        let value = if matches!(self, Self::FeedbackColumns) {
+                            read_mean(score)?
+                        } else {
+                            score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?
+                        };
                         let (name, value) = (name.clone(), as_unit(value));
                         Some(ForeignScore { name, value, reason: None, weight: 1.0 })
                     })

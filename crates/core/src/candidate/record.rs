@@ -62,6 +62,7 @@ const OPENAI: &str = "OpenAI evals";
 const LANGSMITH: &str = "LangSmith";
 const BRAINTRUST: &str = "Braintrust";
 const SHAREGPT: &str = "ShareGPT";
+const TRL: &str = "TRL";
 
 /// Names of fields that hold nothing but tool calls.
 const CALL_LISTS: [&str; 5] =
@@ -83,6 +84,7 @@ pub const RECORD_FIELDS: &[FieldRow] = &[
             by(DEEPEVAL, "actualOutput"),
             by(OPENAI, "output_text"),
             by(OPENAI, "sampled"),
+            by(TRL, "completion"),
         ],
     },
     FieldRow {

@@ -449,7 +449,8 @@ impl<'a> Context<'a> {
         };
         let path = self.path_of(self.find(path, span)?);
         let source = ScriptSource::File { path: &path, function, usual };
-        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), reference, span)
+        let name = format!("`{reference}`");
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), &name, span)
     }
 
     /// What the function of a script makes of a prompt's variables, or, as in promptfoo, what a Python file prints that
@@ -466,7 +467,7 @@ impl<'a> Context<'a> {
             if !self.text_of(file).contains(&format!("def {USUAL}(")) {
                 let path = self.path_of(file);
                 let call = ScriptCall { source: ScriptSource::PythonProgram(&path), arguments };
-                return self.answer_of_script((self.world.call)(&call), reference, span);
+                return self.answer_of_script((self.world.call)(&call), &format!("`{reference}`"), span);
             }
         }
         self.call_script(reference, USUAL, arguments, span)
@@ -480,7 +481,8 @@ impl<'a> Context<'a> {
         span: SourceSpan,
     ) -> Option<serde_json::Value> {
         let source = ScriptSource::Program(line);
-        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), line, span)
+        let name = format!("`{line}`");
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), &name, span)
     }
 
     /// Runs an expression in JavaScript.
@@ -491,25 +493,24 @@ impl<'a> Context<'a> {
         span: SourceSpan,
     ) -> Option<serde_json::Value> {
         let source = ScriptSource::JavaScript(code);
-        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), "the expression", span)
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), "this expression", span)
     }
 
     fn answer_of_script(
         &self,
         answer: ScriptAnswer,
-        reference: &str,
+        name: &str,
         span: SourceSpan,
     ) -> Option<serde_json::Value> {
         match answer {
             ScriptAnswer::Value(value) => Some(value),
             ScriptAnswer::Skipped => {
-                let message =
-                    format!("what `{reference}` makes is known only in a run with --allow-commands");
+                let message = format!("what {name} makes is known only in a run with --allow-commands");
                 self.report(Diagnostic::warning(Code::Unsupported, span, message));
                 None
             }
             ScriptAnswer::Refused(why) => {
-                self.error(Code::Unsupported, span, format!("`{reference}` was not run: {why}"));
+                self.error(Code::Unsupported, span, format!("{name} was not run: {why}"));
                 None
             }
         }

@@ -71,6 +71,33 @@ pub(super) fn parse_columns(row: &mut Value) {
     }
 }
 
+/// Makes one task of an instruction and its input, which datasets of the Alpaca family have apart.
+pub(super) fn join_instruction(row: &mut Value) {
+    let Some(map) = row.as_object_mut() else { return };
+    let (Some(Value::String(instruction)), None | Some(Value::String(_))) =
+        (map.get("instruction"), map.get("input"))
+    else {
+        return;
+    };
+    let input = map.get("input").and_then(Value::as_str).unwrap_or_default();
+    let task = if input.is_empty() { instruction.clone() } else { format!("{instruction}\n\n{input}") };
+    map.remove("instruction");
+    map.insert("input".to_owned(), Value::from(task));
+}
+
+/// The number of a column. A list has several scores of one name, such as those of several people.
+pub(super) fn read_mean(value: &Value) -> Option<f64> {
+    let numbers = match value {
+        Value::Array(numbers) => numbers.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>()?,
+        Value::String(text) => match text.trim().parse() {
+            Ok(number) => vec![number],
+            Err(_) => return read_mean(&parse_container(value)?),
+        },
+        other => vec![other.as_f64()?],
+    };
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+}
+
 /// The list or mapping that a text holds.
 fn parse_container(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();

@@ -36,7 +36,7 @@ pub(super) enum ScoreShape {
     Named { map: &'static [&'static str] },
     /// Columns with numbers that are nothing else.
     Columns,
-    /// The same; a row without such a column is no result.
+    /// The same, also with lists of numbers, whose mean is the score; a row without such a column is no result.
     FeedbackColumns,
 }
 
@@ -156,7 +156,14 @@ pub(super) const SHAPES: &[ResultShape] = &[
         id: &["id"],
         task: &["datasource_item.input", "datasource_item.question", "datasource_item"],
         response: &["sample.output_text", "sample.output.0.content"],
-        reference: &["datasource_item.expected", "datasource_item.ideal", "datasource_item.answer"],
+        reference: &[
+            "datasource_item.expected",
+            "datasource_item.ideal",
+            "datasource_item.answer",
+            "datasource_item.reference",
+            "datasource_item.ground_truth",
+            "datasource_item.correct_label",
+        ],
         context: &[],
         trace: &[],
         scores: &[ScoreShape::Parts {
@@ -209,6 +216,19 @@ pub(super) const SHAPES: &[ResultShape] = &[
             score: &["value"],
             reason: "comment",
         }],
+    },
+    // Tables of traces have a column for each name of a score, with a list of its values.
+    ResultShape {
+        tool: "Langfuse",
+        list: &[],
+        marks: &["input", "output", "timestamp|startTime", "sessionId|userId|environment|traceId"],
+        id: &["id", "traceId"],
+        task: &["input"],
+        response: &["output"],
+        reference: &["expectedOutput"],
+        context: &[],
+        trace: &[],
+        scores: &[ScoreShape::FeedbackColumns],
     },
     ResultShape {
         tool: "Braintrust",

@@ -272,6 +272,33 @@ fn columns_of_langsmith_are_scores_by_the_key_of_their_feedback() {
 }
 
 #[test]
+fn columns_of_langfuse_are_scores_with_one_or_several_values() {
+    let row = json!({ "id": "t", "timestamp": "2026-01-01", "userId": "u", "input": "q", "output": "r",
+        "latency": 1.2, "totalCost": 0.01, "tags": ["a"], "helpful": [1, 0.5], "brief": "[0.25]", "tone": ["good"] });
+    let results = read_foreign_results(vec![row]).unwrap();
+    assert_eq!(results.tool, Some("Langfuse"));
+    let grades: Vec<(&str, f64)> = results
+        .grades
+        .iter()
+        .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(grades, [("brief", 0.25), ("helpful", 0.75)]);
+}
+
+#[test]
+fn rows_for_training_are_records() {
+    let alpaca = |input: &str| json!({ "instruction": "Translate.", "input": input, "output": "Hei" });
+    let prompted = json!({ "prompt": "Hello", "completion": "Hei" });
+    for (row, task) in
+        [(alpaca("Hello"), "Translate.\n\nHello"), (alpaca(""), "Translate."), (prompted, "Hello")]
+    {
+        let results = read_foreign_results(vec![row]).unwrap();
+        assert_eq!(results.records, [json!({ "id": "1", "input": task, "response": "Hei" })]);
+        assert_eq!(results.unused, [""; 0]);
+    }
+}
+
+#[test]
 fn conversations_of_sharegpt_are_traces() {
     let row = json!({ "id": "s", "system": "Be brief.", "tools": "[]", "conversations": [
         { "from": "human", "value": "Sum?" }, { "from": "gpt", "value": "4" },
