@@ -1,16 +1,28 @@
 //! Threads that wait for the network, and the signals that stop a command.
 
+use std::pin::{Pin, pin};
+
 use anyhow::Context;
 use tokio::sync::watch;
 
 /// Runs what waits for a network.
 pub fn wait_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let mut ended = None;
+    {
+        let waiting = pin!(async { ended = Some(future.await) });
+        block_on_threads(waiting)?;
+    }
+    ended.expect("the runtime returns when the future has ended")
+}
+
+/// Starts threads, and waits. It is not generic: each copy for a command would hold the loop of the runtime.
+fn block_on_threads(waiting: Pin<&mut dyn Future<Output = ()>>) -> anyhow::Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
-    let ended = runtime.block_on(future);
+    runtime.block_on(waiting);
     // Results of threads that still compute are not needed.
     runtime.shutdown_background();
-    ended
+    Ok(())
 }
 
 /// Listens from now on for an interrupt, and for what service managers send.

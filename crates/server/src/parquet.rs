@@ -4,57 +4,228 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
-};
 use axum::body::Bytes;
-use jurist_core::report::{COLUMNS, Column, ColumnKind, GradeCell, GradeRow};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use jurist_core::report::{COLUMNS, ColumnKind, GradeCell, GradeRow};
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::record::{Field, Row};
+use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value as Json;
 
+/// Rows and bytes of texts that are collected before they are written as a group. Readers skip groups by their
+/// statistics, and larger groups would only take more memory.
+const GROUP_ROWS: usize = 100_000;
+const GROUP_BYTES: usize = 32 << 20;
+
 /// Writes a table row by row; a table without rows still has its columns.
-#[expect(missing_debug_implementations, reason = "the writer has none")]
-pub struct ParquetGradeWriter<W: Write + Send>(ArrowWriter<W>);
+#[derive(Debug)]
+pub struct ParquetGradeWriter<W: Write + Send>(TableWriter<W>);
 
 impl<W: Write + Send> ParquetGradeWriter<W> {
     pub fn new(out: W) -> Result<Self, ParquetError> {
-        Ok(Self(ArrowWriter::try_new(out, batch(&[])?.schema(), Some(parquet_properties()))?))
+        let columns = COLUMNS.iter().map(|column| (column.name, column.kind));
+        Ok(Self(TableWriter::new(out, columns)?))
     }
 
     pub fn add(&mut self, rows: &[GradeRow<'_>]) -> Result<(), ParquetError> {
-        self.0.write(&batch(rows)?)
+        for row in rows {
+            self.0.add(COLUMNS.iter().map(|column| (column.cell)(row)))?;
+        }
+        Ok(())
     }
 
     /// Finishes the table and returns the writer.
     pub fn end(self) -> Result<W, ParquetError> {
-        self.0.into_inner()
+        self.0.end()
     }
 }
 
 /// A whole table: numbers where a column has nothing else, texts otherwise.
 pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, ParquetError> {
-    let column = |at: usize| -> ArrayRef {
+    let kind = |at: usize| {
         let cells = || rows.iter().map(|row| &row[at]);
         if cells().all(|cell| cell.is_number() || cell.is_null()) && cells().any(Json::is_number) {
-            return Arc::new(cells().map(Json::as_f64).collect::<Float64Array>());
+            ColumnKind::Number
+        } else {
+            ColumnKind::Text
         }
-        let text = |value: &Json| match value {
-            Json::Null => None,
-            Json::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
-        };
-        Arc::new(cells().map(text).collect::<StringArray>())
     };
-    let columns = columns.iter().enumerate().map(|(at, name)| (name, column(at), true));
-    let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(parquet_properties()))?;
-    writer.write(&batch)?;
-    writer.into_inner()
+    let kinds: Vec<ColumnKind> = (0..columns.len()).map(kind).collect();
+    let cell = |kind: ColumnKind, value: &Json| match (kind, value) {
+        (_, Json::Null) => None,
+        (ColumnKind::Number, value) => value.as_f64().map(GradeCell::Number),
+        (_, Json::String(text)) => Some(GradeCell::Text(text.clone())),
+        (_, other) => Some(GradeCell::Text(other.to_string())),
+    };
+    let named = columns.iter().map(String::as_str).zip(kinds.iter().copied());
+    let mut table = TableWriter::new(Vec::new(), named)?;
+    for row in rows {
+        table.add(kinds.iter().zip(row).map(|(kind, value)| cell(*kind, value)))?;
+    }
+    table.end()
+}
+
+/// Writes a table group by group. Its columns may all be empty.
+#[derive(Debug)]
+struct TableWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    /// The group that is collected.
+    columns: Vec<ColumnCells>,
+    n_rows: usize,
+    n_bytes: usize,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    fn new<'a>(
+        out: W,
+        columns: impl Iterator<Item = (&'a str, ColumnKind)> + Clone,
+    ) -> Result<Self, ParquetError> {
+        let fields = columns.clone().map(|(name, kind)| describe_column(name, kind));
+        let fields = fields.collect::<Result<Vec<TypePtr>, _>>()?;
+        let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
+        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(parquet_properties()))?;
+        let columns = columns.map(|(_, kind)| ColumnCells::new(kind)).collect();
+        Ok(Self { file, columns, n_rows: 0, n_bytes: 0 })
+    }
+
+    /// Adds a row: a cell for each column.
+    fn add(&mut self, cells: impl Iterator<Item = Option<GradeCell>>) -> Result<(), ParquetError> {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            self.n_bytes += column.push(cell);
+        }
+        self.n_rows += 1;
+        if GROUP_ROWS <= self.n_rows || GROUP_BYTES <= self.n_bytes {
+            self.write_group()?;
+        }
+        Ok(())
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        if self.n_rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group()?;
+        for cells in &mut self.columns {
+            let Some(column) = group.next_column()? else { break };
+            cells.write_to(column)?;
+        }
+        group.close()?;
+        (self.n_rows, self.n_bytes) = (0, 0);
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<W, ParquetError> {
+        self.write_group()?;
+        self.file.into_inner()
+    }
+}
+
+/// Numbers are signed, because not all readers support unsigned integers.
+fn describe_column(name: &str, kind: ColumnKind) -> Result<TypePtr, ParquetError> {
+    let (physical, logical) = match kind {
+        ColumnKind::Text | ColumnKind::Json => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnKind::Number => (PhysicalType::DOUBLE, None),
+        ColumnKind::Count => (PhysicalType::INT64, None),
+        ColumnKind::Flag => (PhysicalType::BOOLEAN, None),
+        ColumnKind::Time => (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+    };
+    let column = Type::primitive_type_builder(name, physical)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_logical_type(logical)
+        .build()?;
+    Ok(Arc::new(column))
+}
+
+/// Cells of a column that wait for the end of their group.
+#[derive(Debug)]
+enum ColumnCells {
+    Texts(PresentCells<ByteArray>),
+    Numbers(PresentCells<f64>),
+    Counts(PresentCells<i64>),
+    Flags(PresentCells<bool>),
+    /// Microseconds since 1970.
+    Times(PresentCells<i64>),
+}
+
+impl ColumnCells {
+    fn new(kind: ColumnKind) -> Self {
+        match kind {
+            ColumnKind::Text | ColumnKind::Json => Self::Texts(PresentCells::new()),
+            ColumnKind::Number => Self::Numbers(PresentCells::new()),
+            ColumnKind::Count => Self::Counts(PresentCells::new()),
+            ColumnKind::Flag => Self::Flags(PresentCells::new()),
+            ColumnKind::Time => Self::Times(PresentCells::new()),
+        }
+    }
+
+    /// Adds a cell, and returns the bytes of its text. A cell of another kind is empty.
+    fn push(&mut self, cell: Option<GradeCell>) -> usize {
+        match self {
+            Self::Texts(cells) => {
+                let text = cell.map(|cell| cell.to_string().into_bytes());
+                let n_bytes = text.as_ref().map_or(0, Vec::len);
+                cells.push(text.map(ByteArray::from));
+                return n_bytes;
+            }
+            Self::Numbers(cells) => {
+                cells.push(if let Some(GradeCell::Number(number)) = cell { Some(number) } else { None });
+            }
+            Self::Counts(cells) => cells.push(match cell {
+                Some(GradeCell::Count(count)) => i64::try_from(count).ok(),
+                _ => None,
+            }),
+            Self::Flags(cells) => {
+                cells.push(if let Some(GradeCell::Flag(flag)) = cell { Some(flag) } else { None });
+            }
+            Self::Times(cells) => {
+                cells.push(if let Some(GradeCell::Time(time)) = cell { Some(time.micros()) } else { None });
+            }
+        }
+        0
+    }
+
+    /// Writes the cells, and has none afterwards.
+    fn write_to(&mut self, column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        match self {
+            Self::Texts(cells) => cells.write_to::<ByteArrayType>(column),
+            Self::Numbers(cells) => cells.write_to::<DoubleType>(column),
+            Self::Counts(cells) | Self::Times(cells) => cells.write_to::<Int64Type>(column),
+            Self::Flags(cells) => cells.write_to::<BoolType>(column),
+        }
+    }
+}
+
+/// Values without those that are absent, and for every cell whether it is there: 1 or 0, which Parquet calls its
+/// definition level.
+#[derive(Debug)]
+struct PresentCells<V> {
+    values: Vec<V>,
+    levels: Vec<i16>,
+}
+
+impl<V> PresentCells<V> {
+    fn new() -> Self {
+        Self { values: Vec::new(), levels: Vec::new() }
+    }
+
+    fn push(&mut self, value: Option<V>) {
+        self.levels.push(i16::from(value.is_some()));
+        self.values.extend(value);
+    }
+
+    fn write_to<T: DataType<T = V>>(
+        &mut self,
+        mut column: SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
+        column.typed::<T>().write_batch(self.values.as_slice(), Some(self.levels.as_slice()), None)?;
+        self.values.clear();
+        self.levels.clear();
+        column.close()
+    }
 }
 
 /// How much of a table that others wrote is read.
@@ -164,55 +335,13 @@ fn parquet_properties() -> WriterProperties {
         .build()
 }
 
-fn batch(rows: &[GradeRow<'_>]) -> Result<RecordBatch, ParquetError> {
-    let columns = COLUMNS.iter().map(|column| (column.name, array(column, rows), true));
-    Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
-}
-
-fn array(column: &Column, rows: &[GradeRow<'_>]) -> ArrayRef {
-    let cells = || rows.iter().map(|row| (column.cell)(row));
-    match column.kind {
-        ColumnKind::Text | ColumnKind::Json => Arc::new(
-            cells().map(|cell| cell.map(|grade_cell| grade_cell.to_string())).collect::<StringArray>(),
-        ),
-        ColumnKind::Number => {
-            let number = |grade_cell| {
-                if let GradeCell::Number(grade_cell) = grade_cell? { Some(grade_cell) } else { None }
-            };
-            Arc::new(cells().map(number).collect::<Float64Array>())
-        }
-        ColumnKind::Count => {
-            // Signed, because not all readers support unsigned integers.
-            let count = |grade_cell| {
-                if let GradeCell::Count(grade_cell) = grade_cell? {
-                    i64::try_from(grade_cell).ok()
-                } else {
-                    None
-                }
-            };
-            Arc::new(cells().map(count).collect::<Int64Array>())
-        }
-        ColumnKind::Flag => {
-            let flag = |grade_cell| {
-                if let GradeCell::Flag(grade_cell) = grade_cell? { Some(grade_cell) } else { None }
-            };
-            Arc::new(cells().map(flag).collect::<BooleanArray>())
-        }
-        ColumnKind::Time => {
-            let micros = |grade_cell| {
-                if let GradeCell::Time(grade_cell) = grade_cell? { Some(grade_cell.micros()) } else { None }
-            };
-            Arc::new(cells().map(micros).collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use arrow_array::ListArray;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+    use arrow_array::{ArrayRef, ListArray, RecordBatch};
     use jurist_core::grade::{Grade, MetadataFields};
+    use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use serde_json::json;
 

@@ -91,8 +91,8 @@ fn show_criterion_change(out: &mut impl Write, change: &CriterionChange) -> anyh
 fn terminal_diff(runs: &[WordRun]) -> String {
     let show = |(at, run): (usize, &WordRun)| match run.change {
         WordChange::Same => printable_line(&shorten_same(&run.text, at == 0, at + 1 == runs.len())),
-        WordChange::Removed => format!("\x1b[31m[-{}-]\x1b[0m", cut_line(&run.text)),
-        WordChange::Added => format!("\x1b[32m{{+{}+}}\x1b[0m", cut_line(&run.text)),
+        WordChange::Removed => format!("\x1b[31m[-{}-]\x1b[0m", cut_line(&run.visible_text())),
+        WordChange::Added => format!("\x1b[32m{{+{}+}}\x1b[0m", cut_line(&run.visible_text())),
     };
     runs.iter().enumerate().map(show).collect()
 }

@@ -707,8 +707,10 @@ fn check_generated(path: &Path, text: &str) {
 fn schemas_are_up_to_date() {
     for name in jurist_core::schema::SCHEMAS {
         let text = jurist_core::schema::schema(name).unwrap();
-        serde_json::from_str::<Json>(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        check_generated(&root().join(format!("schemas/{name}.schema.json")), &text);
+        serde_json::from_str::<Json>(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        if let Some(generated) = jurist_core::schema::generate_schema(name) {
+            check_generated(&root().join(format!("schemas/{name}.schema.json")), &generated);
+        }
     }
 }
 

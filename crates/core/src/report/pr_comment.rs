@@ -269,16 +269,17 @@ fn markdown_diff(runs: &[WordRun]) -> String {
             out.push_str(" …");
             break;
         }
-        let text = &run.text;
         match run.change {
             WordChange::Same => {
-                out.push_str(&escape_markdown_text(&shorten_same(text, at == 0, at + 1 == runs.len())));
+                out.push_str(&escape_markdown_text(&shorten_same(&run.text, at == 0, at + 1 == runs.len())));
             }
             WordChange::Removed => {
-                let _ = write!(out, "<del>{}</del>", escape_markdown_text(&cut_long_text(text)));
+                let _ =
+                    write!(out, "<del>{}</del>", escape_markdown_text(&cut_long_text(&run.visible_text())));
             }
             WordChange::Added => {
-                let _ = write!(out, "<ins>{}</ins>", escape_markdown_text(&cut_long_text(text)));
+                let _ =
+                    write!(out, "<ins>{}</ins>", escape_markdown_text(&cut_long_text(&run.visible_text())));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Two texts word by word: what was removed, what was added, and what stayed.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 /// A stretch of text that stayed, was removed or was added.
@@ -15,6 +17,21 @@ pub enum WordChange {
     Same,
     Removed,
     Added,
+}
+
+impl WordRun {
+    /// The text as a change is shown. Of a change of white space alone there would be nothing to see.
+    pub fn visible_text(&self) -> Cow<'_, str> {
+        if self.text.is_empty() || !self.text.chars().all(char::is_whitespace) {
+            return Cow::Borrowed(&self.text);
+        }
+        let mark = |letter: char| match letter {
+            '\n' => '↵',
+            '\t' => '→',
+            _ => '·',
+        };
+        Cow::Owned(self.text.chars().map(mark).collect())
+    }
 }
 
 /// Texts that differ by more words than this are shown as replaced in one piece: such a diff does not help, and finding
@@ -191,6 +208,16 @@ mod tests {
         assert_eq!(show("same", "same"), "same");
         assert_eq!(show("", "new"), "{+new+}");
         assert_eq!(show("東京です", "京都です"), "[-東-]京{+都+}です");
+    }
+
+    #[test]
+    fn a_change_of_white_space_alone_can_be_seen() {
+        let show_text = |text: &str| {
+            WordRun { change: WordChange::Added, text: text.to_owned() }.visible_text().into_owned()
+        };
+        assert_eq!(show_text(" \t\n"), "·→↵");
+        assert_eq!(show_text(" a\n"), " a\n");
+        assert_eq!(show_text(""), "");
     }
 
     #[test]

@@ -6,18 +6,17 @@ use jurist_store::{AccountId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::ACCOUNT_ID;
 use super::{Json, Path};
 use crate::app::App;
 use crate::auth::Principal;
 use crate::error::{ApiError, Problem};
 
-pub fn build_account_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_accounts)).routes(routes!(set_account_disabled))
+pub fn build_account_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_accounts)).routes(routes!(set_account_disabled))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -3,16 +3,15 @@
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_agent_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_agents))
+pub fn build_agent_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_agents))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

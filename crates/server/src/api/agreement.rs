@@ -14,11 +14,10 @@ use jurist_store::{AccountId, ItemId, ProjectId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
 use super::disputes::{TaskReview, group_ratings_by_question, item_title};
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::{ACCOUNT_ID, TASK_ID};
 use super::{Json, Path};
 use crate::annotate::{
@@ -29,8 +28,8 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_agreement_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_agreement_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_task_annotators))
         .routes(routes!(update_task_annotator))
         .routes(routes!(get_task_agreement))

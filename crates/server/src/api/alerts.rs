@@ -6,10 +6,9 @@ use jurist_store::{AlertId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::ALERT_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
@@ -18,11 +17,8 @@ use crate::error::{ApiError, Problem};
 use crate::money::{AlertShown, load_alerts};
 use crate::notify::{self, LONGEST_SNOOZE};
 
-pub fn build_alert_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list_alerts))
-        .routes(routes!(acknowledge_alert))
-        .routes(routes!(snooze_alert))
+pub fn build_alert_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_alerts)).routes(routes!(acknowledge_alert)).routes(routes!(snooze_alert))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

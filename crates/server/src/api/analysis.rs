@@ -13,10 +13,9 @@ use jurist_core::stats::summaries::{
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::case_names::{CaseNameView, list_name_parts};
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use super::picture::ChartView;
 use super::{Json, Path, Query, compute_json_response};
@@ -27,8 +26,8 @@ use crate::error::{ApiError, Problem};
 /// More shapes than this cannot be distinguished in a chart.
 const MOST_RUNS: usize = 8;
 
-pub fn build_analysis_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_analysis_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(get_run_comparison))
         .routes(routes!(get_run_criteria))
         .routes(routes!(get_run_matrix))

@@ -7,9 +7,8 @@ use jurist_store::assignments::{Assignment, AssignmentState, NextAssignment, Own
 use jurist_store::{AccountId, AssignmentId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::{ASSIGNMENT_ID, TASK_ID};
 use super::{Json, Path};
 use crate::annotate::{
@@ -20,8 +19,8 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal, Who};
 use crate::error::{ApiError, Problem};
 
-pub fn build_assignment_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_assignment_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(assign_next_item))
         .routes(routes!(get_assignment))
         .routes(routes!(save_assignment_draft))

@@ -5,16 +5,15 @@ use jurist_store::audit::{AuditFilter, NewAuditEntry};
 use jurist_store::clock;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_audit_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_audit_entries))
+pub fn build_audit_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_audit_entries))
 }
 
 /// Stores who changed what in a project.

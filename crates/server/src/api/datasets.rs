@@ -11,11 +11,10 @@ use jurist_store::{Cursor, StoreError, TaskId, TraceId, clock};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
 use super::blinding::find_withheld_candidates;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::{CASE_KEY, DATASET};
 use super::traces::TraceListQuery;
 use super::{Json, Paging, Path, Query};
@@ -31,8 +30,8 @@ use crate::datasets::{
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
 
-pub fn build_dataset_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_dataset_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_datasets, create_dataset))
         .routes(routes!(get_dataset, update_dataset, archive_dataset))
         .routes(routes!(list_dataset_versions, add_dataset_version))

@@ -14,10 +14,9 @@ use jurist_store::{ItemId, ProjectId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::{ITEM_ID, TASK_ID};
 use super::{Json, Path, Query};
 use crate::annotate::{
@@ -28,11 +27,8 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_dispute_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list_disputes))
-        .routes(routes!(list_item_answers))
-        .routes(routes!(decide_dispute))
+pub fn build_dispute_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_disputes)).routes(routes!(list_item_answers)).routes(routes!(decide_dispute))
 }
 
 /// List disputes, the largest difference first

@@ -11,10 +11,9 @@ use jurist_core::run::{CaseResult, RunId};
 use jurist_store::submissions::RunProgress;
 use jurist_store::{ProjectId, StoreError};
 use serde_json::json;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Path;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -26,8 +25,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Results read from the store per query.
 const PAGE: usize = 100;
 
-pub fn build_run_event_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(stream_run_events))
+pub fn build_run_event_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(stream_run_events))
 }
 
 /// Stream the events of a run

@@ -8,18 +8,17 @@ use jurist_store::exchanges::StoredExchange;
 use jurist_store::{StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::blinding::find_withheld_candidates;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::{RUN_ID, TRACE_ID};
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_exchange_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_trace_exchanges)).routes(routes!(list_run_exchanges))
+pub fn build_exchange_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_trace_exchanges)).routes(routes!(list_run_exchanges))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

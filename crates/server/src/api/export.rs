@@ -11,11 +11,10 @@ use jurist_store::{Cursor, ResultPage, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Query;
 use super::blinding::find_withheld_candidates;
+use super::endpoints::{ApiRoutes, routes};
 use super::grades::{GradeLine, GradeListQuery, VerdictLine};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
@@ -27,8 +26,8 @@ const PAGE: usize = 500;
 /// Traces with contents in memory per page.
 const PAGE_OF_CONTENTS: usize = 20;
 
-pub fn build_export_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(export_project))
+pub fn build_export_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(export_project))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -14,10 +14,9 @@ use jurist_engine::bundle::Bundle;
 use jurist_store::TraceId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::blocking::block_in_place;
@@ -31,8 +30,8 @@ const MAX_REMARKS: usize = 500;
 /// Longest file with one rubric or monitor. A pattern of ten letters takes milliseconds to compile.
 const MAX_SOURCE_BYTES: usize = 1 << 20;
 
-pub fn build_file_check_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_file_check_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(check_posted_rubric))
         .routes(routes!(check_posted_monitor))
         .routes(routes!(preview_judge_prompts))

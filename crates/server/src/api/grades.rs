@@ -9,20 +9,16 @@ use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter}
 use jurist_store::tallies::{GradeTally, TallyFilter, TallyPeriod, VerdictTally};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::blinding::find_withheld_candidates;
+use super::endpoints::{ApiRoutes, routes};
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_grade_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(list_grades))
-        .routes(routes!(list_verdicts))
-        .routes(routes!(list_tallies))
+pub fn build_grade_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_grades)).routes(routes!(list_verdicts)).routes(routes!(list_tallies))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -3,18 +3,14 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::ApiError;
 
-pub fn build_health_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(get_health))
-        .routes(routes!(get_readiness))
-        .routes(routes!(get_metrics))
+pub fn build_health_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(get_health)).routes(routes!(get_readiness)).routes(routes!(get_metrics))
 }
 
 /// Liveness check

@@ -6,18 +6,17 @@ use jurist_store::{JobId, clock};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::JOB_ID;
 use super::{Json, Paging, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_job_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_job_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(count_jobs))
         .routes(routes!(list_dead_jobs))
         .routes(routes!(revive_job))

@@ -15,11 +15,10 @@ use jurist_store::tallies::{TallyFilter, TallyPeriod};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
@@ -34,8 +33,8 @@ const DAY: i64 = 86_400_000_000;
 /// Time-out of a test call to a judge, in seconds.
 const PATIENCE: f64 = 20.0;
 
-pub fn build_judge_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_judges)).routes(routes!(ping_judge))
+pub fn build_judge_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_judges)).routes(routes!(ping_judge))
 }
 
 /// A judge of a project; figures are those of thirty days

@@ -6,18 +6,17 @@ use jurist_store::{AccountId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::ACCOUNT_ID;
 use super::{Json, Path};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal, invitation, role_scopes};
 use crate::error::{ApiError, Problem};
 
-pub fn build_member_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_member_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_members))
         .routes(routes!(set_member_role, delete_member))
         .routes(routes!(create_invitation))

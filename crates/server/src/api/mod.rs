@@ -12,6 +12,7 @@ mod case_names;
 mod datasets;
 mod file_checks;
 mod disputes;
+mod endpoints;
 mod events;
 mod exchanges;
 mod export;
@@ -66,6 +67,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{IntoParams, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 
+use self::endpoints::ApiRoutes;
 use crate::app::App;
 use crate::auth::COOKIE;
 use crate::blocking::block_if_long;
@@ -153,8 +155,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
-fn build_api_routes() -> OpenApiRouter<App> {
-    let api = OpenApiRouter::new()
+/// All routes, added to `root`.
+fn add_api_routes<R: ApiRoutes>(root: R) -> R {
+    let api = R::new()
         .merge(accounts::build_account_routes())
         .merge(agents::build_agent_routes())
         .merge(alerts::build_alert_routes())
@@ -192,20 +195,17 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(traces::build_trace_routes())
         .merge(rewards::build_reward_routes())
         .merge(rubric_trials::build_rubric_trial_routes());
-    OpenApiRouter::with_openapi(ApiDescription::openapi())
-        .nest(ROOT, api)
-        .merge(health::build_health_routes())
-        .merge(otlp::build_otlp_routes())
+    root.nest(ROOT, api).merge(health::build_health_routes()).merge(otlp::build_otlp_routes())
 }
 
 pub fn build_api_router(app: App) -> Router {
-    let (router, _) = build_api_routes().split_for_parts();
-    router.fallback(pages::serve_page).with_state(app)
+    add_api_routes(Router::<App>::new()).fallback(pages::serve_page).with_state(app)
 }
 
-/// The API in OpenAPI's words.
+/// The API in OpenAPI's words. Only tests call it: the program leaves it out.
 pub fn description() -> String {
-    let (_, mut description) = build_api_routes().split_for_parts();
+    let described = add_api_routes(OpenApiRouter::<App>::with_openapi(ApiDescription::openapi()));
+    let (_, mut description) = described.split_for_parts();
     let components = description.components.get_or_insert_default();
     let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     components.add_security_scheme("token", SecurityScheme::Http(token));

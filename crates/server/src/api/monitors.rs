@@ -10,11 +10,10 @@ use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
 use super::blinding::find_withheld_candidates;
+use super::endpoints::{ApiRoutes, routes};
 use super::file_checks::check_source_size;
 use super::path_parameters::{MONITOR, TRACE_ID};
 use super::picture::ChartView;
@@ -28,8 +27,8 @@ use crate::monitor::{
     find_monitor,
 };
 
-pub fn build_monitor_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_monitor_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_monitors))
         .routes(routes!(get_monitor, upsert_monitor, set_monitor_paused, delete_monitor))
         .routes(routes!(list_monitor_versions))

@@ -5,18 +5,17 @@ use jurist_store::clock;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::notify::{Notifications, QuietHours, Webhook, check_recipients, queue_test_notification};
 
-pub fn build_notification_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_notification_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(get_notification_settings, update_notification_settings))
         .routes(routes!(send_test_notification))
 }

@@ -9,17 +9,16 @@ use axum::response::{IntoResponse, Response};
 use jurist_store::clock;
 use jurist_store::pieces::{MAX_PIECES, PieceName};
 use prost::Message;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::blocking::run_blocking;
 use crate::error::ApiError;
 use crate::ingest::{AdmittedRequest, Encoding, Spans, estimate_decoded_bytes};
 
-pub fn build_otlp_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(receive_otlp_export))
+pub fn build_otlp_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(receive_otlp_export))
 }
 
 /// `google.rpc.Status`, the body of answers that are errors.

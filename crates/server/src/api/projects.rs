@@ -7,17 +7,16 @@ use jurist_store::clock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal, Who};
 use crate::error::{ApiError, Problem};
 
-pub fn build_project_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_projects, create_project))
+pub fn build_project_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_projects, create_project))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -14,9 +14,8 @@ use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::{AccountId, ItemId, TaskId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use super::picture::ChartView;
 use super::{Json, Query, compute_json_response};
 use crate::annotate::{TaskDefinition, excluded_accounts, is_turned, list_hidden_items};
@@ -30,8 +29,8 @@ const MOST: usize = 20_000;
 /// Answers of people that are read at a time.
 const PAGE: usize = 500;
 
-pub fn build_ranking_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get_ranking))
+pub fn build_ranking_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(get_ranking))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -5,10 +5,9 @@ use jurist_core::report::results_radar;
 use jurist_core::task_results::{QuestionKind, QuestionResult, ResultGroup, TaskResults};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::disputes::TaskReview;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::TASK_ID;
 use super::picture::ChartView;
 use super::{Json, Path, Query};
@@ -17,8 +16,8 @@ use crate::app::App;
 use crate::auth::Principal;
 use crate::error::{ApiError, Problem};
 
-pub fn build_task_result_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get_task_results))
+pub fn build_task_result_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(get_task_results))
 }
 
 /// Annotations of a task

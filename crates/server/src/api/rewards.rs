@@ -18,10 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
+use super::endpoints::{ApiRoutes, routes};
 use super::file_checks::{SingleRubric, load_single_rubric};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -40,8 +39,8 @@ const SHARE_OF_TIME: f64 = 0.9;
 /// Why money is spent, in the list of expenses.
 const PURPOSE: &str = "reward";
 
-pub fn build_reward_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(grade_rewards))
+pub fn build_reward_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(grade_rewards))
 }
 
 /// Completions to grade by one rubric

@@ -12,10 +12,9 @@ use jurist_store::TraceId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::Json;
+use super::endpoints::{ApiRoutes, routes};
 use super::file_checks::{SingleRubric, load_single_rubric};
 use super::runs::start_run;
 use crate::app::App;
@@ -27,8 +26,8 @@ use crate::work::{NewRun, PreparedSubmission};
 /// Traces that are tried at once.
 const MOST: usize = 200;
 
-pub fn build_rubric_trial_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(try_rubric))
+pub fn build_rubric_trial_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(try_rubric))
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

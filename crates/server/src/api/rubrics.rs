@@ -10,10 +10,9 @@ use jurist_store::{RubricId, RubricVersionId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::file_checks::load_single_rubric;
 use super::path_parameters::{RUBRIC_ID, RUBRIC_VERSION_ID};
 use super::{Json, Path, Query};
@@ -22,8 +21,8 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn build_rubric_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_rubric_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_rubrics, create_rubric))
         .routes(routes!(get_rubric, set_rubric_archived))
         .routes(routes!(list_rubric_versions, add_version))

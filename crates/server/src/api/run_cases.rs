@@ -8,9 +8,8 @@ use jurist_core::report::stored_answer;
 use jurist_core::run::{CaseResult, RunId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use super::runs::{RunResultQuery, RunStartProblem, SubmittedRunView, start_run};
 use super::{Json, Path, Query};
@@ -26,8 +25,8 @@ const MAX_ANSWER: usize = 1_000;
 /// Cases of one request; a run of more is submitted as a suite.
 const MAX_RERUN: usize = 1_000;
 
-pub fn build_run_case_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_run_answers)).routes(routes!(rerun_cases))
+pub fn build_run_case_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_run_answers)).routes(routes!(rerun_cases))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -12,10 +12,9 @@ use jurist_core::run::{CaseResult, RunId};
 use jurist_store::runs::RunHead;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::case_names::CaseNameView;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
@@ -23,8 +22,8 @@ use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::run_comparisons::{ChangeIndex, describe_run_state};
 
-pub fn build_run_change_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_run_changes))
+pub fn build_run_change_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_run_changes))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -9,10 +9,9 @@ use jurist_core::stats::comparison::{
 use jurist_store::runs::{RunFilter, RunHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::analysis::RunDifference;
+use super::endpoints::{ApiRoutes, routes};
 use super::runs::RunLine;
 use super::{Json, Query};
 use crate::app::App;
@@ -22,8 +21,8 @@ use crate::run_comparisons::HistoryKey;
 
 /// Names that a choice offers.
 const MAX_NAMES: usize = 200;
-pub fn build_run_history_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get_run_history))
+pub fn build_run_history_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(get_run_history))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

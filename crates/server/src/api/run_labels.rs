@@ -7,10 +7,9 @@ use jurist_store::{AccountId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
@@ -20,8 +19,8 @@ use crate::error::{ApiError, Problem};
 /// Characters of a comment; it is the reason of a grade, which is cut at 2,048 bytes.
 const MAX_COMMENT: usize = 2_000;
 
-pub fn build_run_label_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_run_labels, put_run_label))
+pub fn build_run_label_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_run_labels, put_run_label))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

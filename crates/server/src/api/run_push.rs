@@ -14,10 +14,9 @@ use jurist_store::{StoreError, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use super::{Json, Path, compute_json_response};
 use crate::app::App;
@@ -34,11 +33,8 @@ const MAX_NAME: usize = 2_000;
 /// Clocks of laptops may be wrong by this much. A run from the future would stay the newest.
 const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-pub fn build_run_push_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(push_run))
-        .routes(routes!(push_run_results))
-        .routes(routes!(end_pushed_run))
+pub fn build_run_push_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(push_run)).routes(routes!(push_run_results)).routes(routes!(end_pushed_run))
 }
 
 /// A run that was graded elsewhere, without its results

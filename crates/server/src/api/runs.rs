@@ -18,10 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::openapi::{self, ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
@@ -32,8 +31,8 @@ use crate::idempotent_requests::once;
 use crate::monitor::ScoreScale;
 use crate::work::{NewRun, RUN, RunProvenanceView, build_run_jobs, run_job_prefix};
 
-pub fn build_run_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_run_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_runs, create_run))
         .routes(routes!(get_run, delete_run))
         .routes(routes!(list_run_results))

@@ -11,9 +11,8 @@ use jurist_store::{AccountId, StoreError, clock};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::endpoints::{ApiRoutes, routes};
 use super::{Json, Query};
 use crate::app::{Access, App};
 use crate::auth::{
@@ -26,8 +25,8 @@ use crate::error::{ApiError, Problem};
 /// Days that a session lasts.
 const DAYS: i64 = 14;
 
-pub fn build_session_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_session_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(get_session, sign_in, sign_out))
         .routes(routes!(change_password))
         .routes(routes!(join_by_invitation))

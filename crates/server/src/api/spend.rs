@@ -6,18 +6,17 @@ use jurist_store::clock;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::money::{CapShown, SpendShown, load_month_spend, set_cap_of};
 
-pub fn build_spend_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get_spend)).routes(routes!(set_cap, remove_spend_cap))
+pub fn build_spend_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(get_spend)).routes(routes!(set_cap, remove_spend_cap))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -8,10 +8,9 @@ use jurist_store::annotate::Task;
 use jurist_store::{ProjectId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::TASK_ID;
 use super::session::start_session_with;
 use super::{Json, Path};
@@ -21,8 +20,8 @@ use crate::auth::{AccessScope, Principal, TaskLinkTarget, find_task_link, sessio
 use crate::credential::hash_secret;
 use crate::error::{ApiError, Problem};
 
-pub fn build_task_join_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(create_join_link)).routes(routes!(join_task))
+pub fn build_task_join_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(create_join_link)).routes(routes!(join_task))
 }
 
 /// Invitation links for annotators

@@ -15,11 +15,10 @@ use jurist_store::{ItemId, ProjectId, RubricVersionId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::assignments::OwnProgress;
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::{ITEM_ID, TASK_ID};
 use super::traces::TraceListQuery;
 use super::{Json, Path, Query};
@@ -34,8 +33,8 @@ use crate::auth::{AccessScope, Principal};
 use crate::blocking::block_in_place;
 use crate::error::{ApiError, Problem};
 
-pub fn build_task_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_task_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_tasks, create_task))
         .routes(routes!(get_task, update_task))
         .routes(routes!(add_items))

@@ -7,10 +7,9 @@ use jurist_store::{AccountId, TokenId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::TOKEN_ID;
 use super::{Json, Path};
 use crate::app::App;
@@ -18,8 +17,8 @@ use crate::auth::{AccessScope, Principal};
 use crate::credential::{AccessSecret, TOKEN, hash_secret};
 use crate::error::{ApiError, Problem};
 
-pub fn build_token_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_project_tokens, create_token)).routes(routes!(revoke_token))
+pub fn build_token_routes<R: ApiRoutes>() -> R {
+    R::new().routes(routes!(list_project_tokens, create_token)).routes(routes!(revoke_token))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

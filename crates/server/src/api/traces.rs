@@ -15,10 +15,9 @@ use jurist_store::traces::{PutOutcome, TraceHead, TraceKey, TraceListFilter};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::blinding::find_withheld_candidates;
+use super::endpoints::{ApiRoutes, routes};
 use super::path_parameters::TRACE_ID;
 use super::{Json, Path, Query, parse_json_body};
 use crate::app::App;
@@ -34,8 +33,8 @@ use crate::ingest::{
 /// Lines of one request. Every one of them is answered, and the answers have to fit somewhere.
 const MOST_LINES: usize = 100_000;
 
-pub fn build_trace_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
+pub fn build_trace_routes<R: ApiRoutes>() -> R {
+    R::new()
         .routes(routes!(list_traces, receive_trace))
         .routes(routes!(count_traces))
         .routes(routes!(send_lines))

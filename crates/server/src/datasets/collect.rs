@@ -324,8 +324,8 @@ fn holds_trace(record: &Json) -> bool {
     RecordFields::read(record).non_null_value(RecordField::Trace).is_some()
 }
 
-/// By its name, or a version by its id.
-async fn find_case_rubric(
+/// A stored rubric by its name, or a version by its id.
+pub async fn find_case_rubric(
     store: &Store,
     project: ProjectId,
     named: &str,

@@ -6,8 +6,8 @@ mod run_data;
 mod views;
 
 pub use collect::{
-    CaseSources, DEFAULT_FILTERED_TRACES, MOST_ADDED_TRACES, list_filtered_traces, parse_trace_ids,
-    write_dataset_version,
+    CaseSources, DEFAULT_FILTERED_TRACES, MOST_ADDED_TRACES, find_case_rubric, list_filtered_traces,
+    parse_trace_ids, write_dataset_version,
 };
 pub use export::{
     DatasetExportFormat, DatasetRows, export_file_name, format_export_page, read_dataset_rows,

@@ -348,10 +348,10 @@ async fn add_cases(
     let filter = Some(&new.filter).filter(|filter| filter.is_given());
     let has_cases =
         !records.is_empty() || !new.traces.is_empty() || annotation_task.is_some() || filter.is_some();
-    anyhow::ensure!(
-        has_cases || new.replace,
-        "name files, --traces, a filter such as --agent, or --task to add cases from"
-    );
+    if !has_cases && !new.replace {
+        anyhow::ensure!(new.files.is_empty(), "the files have no records");
+        anyhow::bail!("name files, --traces, a filter such as --agent, or --task to add cases from");
+    }
     // Spaces around a name are no part of it.
     let existing = target.find(new.name.trim()).await?;
     if existing.is_some() && (new.description.is_some() || new.test_share.is_some()) {
@@ -360,9 +360,19 @@ async fn add_cases(
             new.name
         );
     }
+    let mut change = NewDatasetVersion {
+        note: new.note.clone(),
+        records,
+        traces: new.traces.clone(),
+        annotation_task,
+        rubric: new.rubric.clone(),
+        replace: new.replace,
+        ..NewDatasetVersion::default()
+    };
     let (name, base) = match existing {
         Some(dataset) => (dataset.name, dataset.newest.map_or(0, |version| version.number)),
         None => {
+            target.check_sources(&change, filter).await?;
             let request = NewDatasetRequest {
                 name: new.name.clone(),
                 description: new.description.clone(),
@@ -377,16 +387,7 @@ async fn add_cases(
             (made.name, 0)
         }
     };
-    let change = NewDatasetVersion {
-        base: Some(base),
-        note: new.note.clone(),
-        records,
-        traces: new.traces.clone(),
-        annotation_task,
-        rubric: new.rubric.clone(),
-        replace: new.replace,
-        ..NewDatasetVersion::default()
-    };
+    change.base = Some(base);
     write_receipt(out, &name, &target.write(&name, change, filter).await?)
 }
 

@@ -90,11 +90,48 @@ impl DatasetBackend {
             (Some(_), Some(_)) => {
                 anyhow::bail!("several annotation tasks have the name `{named}`; use the id")
             }
+            _ if tasks.is_empty() => {
+                anyhow::bail!("there is no annotation task `{named}`; the project has none")
+            }
             _ => {
                 let names: Vec<&str> = tasks.iter().map(|(_, name)| name.as_str()).collect();
                 anyhow::bail!("there is no annotation task `{named}`; there are {}", names.join(", "))
             }
         }
+    }
+
+    /// Fails if traces, a filter or a rubric name nothing. The command asks before it creates a dataset, because a
+    /// dataset without a version would stay, with a share for testing that cannot be changed.
+    pub(super) async fn check_sources(
+        &self,
+        new: &NewDatasetVersion,
+        filter: Option<&TraceFilterArgs>,
+    ) -> anyhow::Result<()> {
+        let traces = parse_trace_ids(&new.traces)?;
+        match self {
+            Self::Store { store, project, .. } => {
+                for trace in &traces {
+                    store.trace(*project, trace).await?;
+                }
+                if let Some(filter) = filter {
+                    find_local_traces(store, *project, filter).await?;
+                }
+                if let Some(rubric) = &new.rubric {
+                    datasets::find_case_rubric(store, *project, rubric).await?;
+                }
+            }
+            Self::Server(remote) => {
+                for trace in &traces {
+                    remote.get(&format!("/traces/{}", encode_url_part(trace.as_str()))).await?;
+                }
+                if let Some(filter) = filter {
+                    let found = remote.get(&format!("/traces?{}", filter.to_query(1))).await?;
+                    let is_empty = found["items"].as_array().is_none_or(Vec::is_empty);
+                    anyhow::ensure!(!is_empty, "no trace matches the filter");
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Writes a version, also with the traces of a filter.

@@ -8,6 +8,7 @@ use jurist_store::traces::TraceListFilter;
 use serde_json::Value as Json;
 
 use crate::commands::monitor::parse_date_or_time;
+use crate::connection::remote::encode_url_part;
 
 /// Which traces; all conditions hold together, and the newest traces are added.
 #[derive(Debug, clap::Args)]
@@ -70,6 +71,17 @@ impl TraceFilterArgs {
             search: self.search.clone(),
             ..TraceListFilter::default()
         }
+    }
+
+    /// As parameters of `GET /traces`, for the first `limit` traces.
+    pub(super) fn to_query(&self, limit: usize) -> String {
+        let mut fields = self.to_request();
+        fields.insert("limit".to_owned(), Json::from(limit));
+        let parameters = fields.iter().map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("{name}={}", encode_url_part(&text))
+        });
+        parameters.collect::<Vec<_>>().join("&")
     }
 
     /// As the API takes it.

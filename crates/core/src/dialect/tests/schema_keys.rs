@@ -33,7 +33,7 @@ fn collect_requested_keys() -> RequestedKeys {
 
 #[test]
 fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
-    let schema: Json = serde_json::from_str(&crate::schema::schema("suite").unwrap()).unwrap();
+    let schema: Json = serde_json::from_str(crate::schema::schema("suite").unwrap()).unwrap();
     let requested = collect_requested_keys();
 
     // Keys of checks come from the catalogue, type by type; the others are not part of native files.
@@ -77,7 +77,7 @@ fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
 
 #[test]
 fn the_suite_schema_lists_every_check_and_recipe() {
-    let schema: Json = serde_json::from_str(&crate::schema::schema("suite").unwrap()).unwrap();
+    let schema: Json = serde_json::from_str(crate::schema::schema("suite").unwrap()).unwrap();
     for (what, entries) in [("check", crate::catalogue::CHECKS), ("recipe", crate::catalogue::RECIPES)] {
         let listed = schema["$defs"][what]["properties"]["type"]["enum"].as_array().unwrap();
         let listed: BTreeSet<&str> = listed.iter().filter_map(Json::as_str).collect();
@@ -87,7 +87,7 @@ fn the_suite_schema_lists_every_check_and_recipe() {
 
 #[test]
 fn native_files_fit_the_suite_schema() {
-    let schema: Json = serde_json::from_str(&crate::schema::schema("suite").unwrap()).unwrap();
+    let schema: Json = serde_json::from_str(crate::schema::schema("suite").unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let folders = [
         "dialects/native",
