@@ -15,7 +15,7 @@ use std::time::Duration;
 use jurist_core::candidate::JudgeInput;
 use jurist_core::dialect::{CustomVendor, ModelPrice, ProjectSettings};
 use jurist_core::grade::{Failure, Outcome};
-use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
+use jurist_core::rubric::{Criterion, CriterionKind, Draft, EvidenceMissing, Rubric, Scale};
 use jurist_core::suite::{Calls, Judge};
 use jurist_engine::call::ModelClient;
 use jurist_engine::judge::{JudgeCase, JudgeDecision, JudgeModel, MAX_TOKENS, ResolvedJudges};
@@ -129,3 +129,13 @@ fn status(status: u16, body: &str) -> Act {
 }
 
 const GOOD: &str = r#"{"reasoning": "it names Paris", "score": 0.5}"#;
+
+fn with_evidence(evidence_missing: Option<EvidenceMissing>) -> Rubric {
+    let criteria = vec![criterion("city", Scale::Unit)];
+    let draft = Draft { criteria, require_evidence: true, evidence_missing, ..Draft::default() };
+    Rubric::new(draft).unwrap()
+}
+
+fn quoting(score: f64, evidence: &serde_json::Value) -> Act {
+    say(&serde_json::json!({ "reasoning": "r", "evidence": evidence, "score": score }).to_string())
+}

@@ -105,7 +105,7 @@ fn build_export_request(body: &Json) -> Request<Body> {
 
 /// The body of an answer that all is well; `None` where it is another.
 pub async fn serve_otlp_request(app: crate::App, request: Request<Body>) -> Option<Vec<u8>> {
-    let (router, _) = crate::api::otlp::build_otlp_routes().split_for_parts();
+    let router: axum::Router<crate::App> = crate::api::otlp::build_otlp_routes();
     let response = router.with_state(app).oneshot(request).await.ok()?;
     if !response.status().is_success() {
         return None;

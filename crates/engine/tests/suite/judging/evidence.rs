@@ -6,16 +6,6 @@ use serde_json::json;
 
 use super::*;
 
-fn with_evidence(evidence_missing: Option<EvidenceMissing>) -> Rubric {
-    let criteria = vec![criterion("city", Scale::Unit)];
-    let draft = Draft { criteria, require_evidence: true, evidence_missing, ..Draft::default() };
-    Rubric::new(draft).unwrap()
-}
-
-fn quoting(score: f64, evidence: &serde_json::Value) -> Act {
-    say(&json!({ "reasoning": "r", "evidence": evidence, "score": score }).to_string())
-}
-
 #[tokio::test]
 async fn quotes_that_are_not_there_do_not_count() {
     let invented = ["a", "b", "c", "d", "e", "f", "g", "h", "i"].map(|text| format!("invented quote {text}"));
