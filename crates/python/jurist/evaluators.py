@@ -118,13 +118,24 @@ class Evaluator:
     @classmethod
     def _own_options(cls) -> list[str]:
         """Parameters of the class in addition to those of judges, for messages."""
-        import inspect
-
-        parameters = inspect.signature(cls.__init__).parameters
-        return [name for name in parameters if name not in ("self", "options")]
+        return _own_parameters(cls)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+
+def _own_parameters(made: type) -> list[str]:
+    """Parameters of a class that it names itself."""
+    import inspect
+
+    return [name for name in inspect.signature(made).parameters if name not in ("options", "others")]
+
+
+def _ensure_no_other_parameters(made: type, name: str, others: Mapping[str, Any]) -> None:
+    """Raise the error of the command for a parameter that an evaluator does not have."""
+    for other in others:
+        known = ", ".join(_own_parameters(made)) or "none"
+        raise InputError(f"`{name}` has no parameter `{other}`; it has {known}")
 
 
 def _ensure_no_others(others: Mapping[str, Any]) -> None:
@@ -222,7 +233,9 @@ class TrajectoryMatchEvaluator(Evaluator):
         mode: str = "strict",
         tool_args_match_mode: str = "exact",
         tool_args_match_overrides: Mapping[str, Any] | None = None,
+        **others: NoReturn,
     ) -> None:
+        _ensure_no_other_parameters(TrajectoryMatchEvaluator, "trajectory_match", others)
         overrides = None
         if tool_args_match_overrides is not None:
             overrides = take_mapping(tool_args_match_overrides, "tool_args_match_overrides")
@@ -248,7 +261,9 @@ class ToolUseEvaluator(Evaluator):
         expected_tool: str,
         expected_args: Mapping[str, Any] | None = None,
         args_match_mode: str | None = None,
+        **others: NoReturn,
     ) -> None:
+        _ensure_no_other_parameters(ToolUseEvaluator, "tool_use", others)
         args = None if expected_args is None else take_mapping(expected_args, "expected_args")
         params = {"expected_tool": expected_tool, "expected_args": args, "args_match_mode": args_match_mode}
         super().__init__("tool_use", params)
@@ -263,7 +278,8 @@ class ToolCallAccuracyEvaluator(Evaluator):
     1.0
     """
 
-    def __init__(self, args_match_mode: str = "exact") -> None:
+    def __init__(self, args_match_mode: str = "exact", **others: NoReturn) -> None:
+        _ensure_no_other_parameters(ToolCallAccuracyEvaluator, "tool_call_accuracy", others)
         super().__init__("tool_call_accuracy", {"args_match_mode": args_match_mode})
 
 
@@ -275,7 +291,8 @@ class GraphTrajectoryEvaluator(Evaluator):
     jurist.errors.InputError: this is not a trace in a known format: ...
     """
 
-    def __init__(self, mode: str = "strict") -> None:
+    def __init__(self, mode: str = "strict", **others: NoReturn) -> None:
+        _ensure_no_other_parameters(GraphTrajectoryEvaluator, "graph_trajectory", others)
         super().__init__("graph_trajectory", {"mode": mode})
 
 
@@ -286,7 +303,8 @@ class ExactMatch(Evaluator):
     1.0
     """
 
-    def __init__(self, case_sensitive: bool = True, strip: bool = True) -> None:
+    def __init__(self, case_sensitive: bool = True, strip: bool = True, **others: NoReturn) -> None:
+        _ensure_no_other_parameters(ExactMatch, "exact_match", others)
         super().__init__("exact_match", {"case_sensitive": case_sensitive, "strip": strip})
 
 
@@ -297,7 +315,10 @@ class Contains(Evaluator):
     True
     """
 
-    def __init__(self, substring: str | None = None, case_sensitive: bool = False) -> None:
+    def __init__(
+        self, substring: str | None = None, case_sensitive: bool = False, **others: NoReturn
+    ) -> None:
+        _ensure_no_other_parameters(Contains, "contains", others)
         super().__init__("contains", {"substring": substring, "case_sensitive": case_sensitive})
 
 
@@ -308,7 +329,8 @@ class RegexMatch(Evaluator):
     1.0
     """
 
-    def __init__(self, pattern: str, flags: int = 0) -> None:
+    def __init__(self, pattern: str, flags: int = 0, **others: NoReturn) -> None:
+        _ensure_no_other_parameters(RegexMatch, "regex_match", others)
         if not isinstance(flags, int):
             raise InputTypeError(f"`flags` is a `{type(flags).__name__}`; give flags of `re`")
         super().__init__("regex_match", {"pattern": pattern, "flags": int(flags)})
@@ -321,7 +343,8 @@ class EditDistance(Evaluator):
     0.75
     """
 
-    def __init__(self) -> None:
+    def __init__(self, **others: NoReturn) -> None:
+        _ensure_no_other_parameters(EditDistance, "edit_distance", others)
         super().__init__("edit_distance", {})
 
 
@@ -332,7 +355,8 @@ class JSONValid(Evaluator):
     0.0
     """
 
-    def __init__(self) -> None:
+    def __init__(self, **others: NoReturn) -> None:
+        _ensure_no_other_parameters(JSONValid, "json_valid", others)
         super().__init__("json_valid", {})
 
 
@@ -343,7 +367,8 @@ class JSONSchemaMatch(Evaluator):
     1.0
     """
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Mapping[str, Any], **others: NoReturn) -> None:
+        _ensure_no_other_parameters(JSONSchemaMatch, "json_schema_match", others)
         super().__init__("json_schema_match", {"schema": take_mapping(schema, "schema")})
 
 
@@ -365,7 +390,9 @@ class EmbeddingDistance:
         self,
         embed_fn: Callable[[list[str]], Sequence[Sequence[float]]] | None = None,
         model: str | None = None,
+        **others: NoReturn,
     ) -> None:
+        _ensure_no_other_parameters(EmbeddingDistance, self.name, others)
         if embed_fn is not None and not callable(embed_fn):
             raise InputTypeError(f"`embed_fn` is a `{type(embed_fn).__name__}`; give a function")
         self._embed = embed_fn
@@ -664,9 +691,6 @@ def build_evaluator(
     if name == "rubric_dag":
         return make_rubric_dag(config, **given)
     if name == EmbeddingDistance.name:
-        for key in given:
-            if key not in ("embed_fn", "model"):
-                raise unknown_option(key, name, ("embed_fn", "model"))
         return EmbeddingDistance(**given)
     if not any(entry["name"] == name for entry in json.loads(_native.list_evaluators())):
         declared = _find_own_evaluator(name)

@@ -299,6 +299,29 @@ def test_wrong_arguments_are_errors_of_this_package() -> None:
         evaluators.LLMTrajectoryJudge("gpt-5", max_costs=3)
 
 
+def test_unknown_keywords_of_evaluator_classes_raise_the_error_of_the_command() -> None:
+    with pytest.raises(jurist.InputError) as by_name:
+        build_evaluator("exact_match", {"case_sensitiv": False})
+    with pytest.raises(jurist.InputError) as by_class:
+        evaluators.ExactMatch(case_sensitiv=False)  # type: ignore[arg-type]
+    assert str(by_class.value) == str(by_name.value)
+    assert str(by_class.value) == "`exact_match` has no parameter `case_sensitiv`; it has case_sensitive, strip"
+    required: dict[str, list[Any]] = {
+        "ToolUseEvaluator": ["search"], "RegexMatch": ["a"], "JSONSchemaMatch": [{}], "RubricDagEvaluator": ["gpt-5", {}],
+    }
+    makers = [
+        made for made in vars(evaluators).values()
+        if isinstance(made, type) and made.__module__ == evaluators.__name__
+        and (issubclass(made, evaluators.Evaluator) or made is evaluators.EmbeddingDistance)
+        and made is not evaluators.Evaluator
+    ]
+    assert 12 < len(makers)
+    for made in makers:
+        for value in ("x", None):
+            with pytest.raises(jurist.InputError, match="no_such"):
+                made(*required.get(made.__name__, []), no_such=value)
+
+
 def test_what_an_own_evaluator_raises_is_the_cause() -> None:
     class Broken:
         label = "mine"

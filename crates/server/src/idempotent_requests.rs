@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
+use crate::blocking::block_in_place;
 use crate::error::ApiError;
 
 /// The header with the idempotency key.
@@ -29,8 +30,11 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     let Some(key) = headers.get(KEY) else { return work.await };
     let bad = || ApiError::bad("an Idempotency-Key has 1 to 200 printable ASCII characters");
     let key = key.to_str().ok().filter(|text| (1..=200).contains(&text.len())).ok_or_else(bad)?;
-    let request = serde_json::to_vec(request).expect("a request is plain data");
-    let hash = blake3::hash(&request).to_hex();
+    // It may be as long as a body may be.
+    let hash = block_in_place(|| {
+        let request = serde_json::to_vec(request).expect("a request is plain data");
+        blake3::hash(&request).to_hex()
+    });
     let now = clock::current_time();
     let stale = Time::from_micros(now.micros() - STALE_SECONDS * 1_000_000);
     let (store, key) = (app.store.clone(), key.to_owned());

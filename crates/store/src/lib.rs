@@ -16,6 +16,7 @@
 //! ```
 
 mod arg;
+pub mod blocking;
 pub mod clock;
 mod db;
 mod error;

@@ -6,6 +6,8 @@ use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
+use crate::blocking::block_in_place;
+
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
 
@@ -15,7 +17,19 @@ const WORTH_IT: usize = 256;
 /// Limit of the uncompressed size, so that damaged or hostile content cannot fill the memory.
 const MAX: u64 = 1 << 30;
 
+/// Contents from this size on are packed where they keep no other task waiting: it takes about a millisecond.
+const LONG: usize = 64 << 10;
+
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
+    if bytes.len() < LONG { pack_bytes(bytes) } else { block_in_place(|| pack_bytes(bytes)) }
+}
+
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+    // What is packed may be a thousand times as long.
+    if packed.len() < LONG / 16 { unpack_bytes(packed) } else { block_in_place(|| unpack_bytes(packed)) }
+}
+
+fn pack_bytes(bytes: &[u8]) -> Vec<u8> {
     if WORTH_IT <= bytes.len() {
         let mut encoder = DeflateEncoder::new(vec![DEFLATED], Compression::fast());
         let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
@@ -30,7 +44,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+fn unpack_bytes(packed: &[u8]) -> Result<Vec<u8>, String> {
     match packed {
         [PLAIN, bytes @ ..] => Ok(bytes.to_vec()),
         [DEFLATED, bytes @ ..] => {

@@ -6,6 +6,7 @@ use jurist_core::candidate::{Trace, Usage, task_of_trace};
 use jurist_core::grade::{Time, Usd, VerdictStatus};
 use serde_json::Value as Json;
 
+use crate::blocking::block_if_long;
 use crate::db::{Arg, Db, DbRow, Tx, args, statements};
 use crate::filter::{SelectQuery, contains_pattern};
 use crate::pack::{hash, pack, unpack};
@@ -617,8 +618,10 @@ fn content_of(trace: &Trace) -> PackedContent {
 
 fn read_content(row: &DbRow, id: &TraceId) -> Result<Trace, StoreError> {
     let body: Vec<u8> = row.get("body")?;
-    let text = unpack(&body).map_err(|why| StoreError::damaged_row("trace", id, &why))?;
-    serde_json::from_slice(&text).map_err(|error| StoreError::damaged_row("trace", id, &error))
+    block_if_long(body.len(), || {
+        let text = unpack(&body).map_err(|why| StoreError::damaged_row("trace", id, &why))?;
+        serde_json::from_slice(&text).map_err(|error| StoreError::damaged_row("trace", id, &error))
+    })
 }
 
 pub(crate) fn read_trace_head(row: &DbRow) -> Result<TraceHead, StoreError> {

@@ -59,6 +59,10 @@ fn has_text(method: &GradingMethod, what: &str) -> bool {
 
 /// Reports what only making the check finds out, such as a JSON Schema that is none, or code that is not there.
 fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
+    let is_pattern = |name: &str| {
+        let mut params = method.entry.params.iter();
+        params.any(|param| param.name == name && matches!(param.kind, ParamKind::Pattern))
+    };
     match CompiledCheck::compile(method) {
         Ok(CompiledCheck::External(check)) => {
             if let ExternalKind::JavaScript(CheckCode::File { path, .. })
@@ -70,7 +74,9 @@ fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
         // What a file holds is not known yet either; code stays in its file.
         Err(BadCheck::Parameter { name, problem, .. })
             if method.params.contains_key(&name)
-                && (ExternalCheck::is_named(method.entry.name) || !has_text(method, "file://")) =>
+                && (ExternalCheck::is_named(method.entry.name)
+                    || is_pattern(&name)
+                    || !has_text(method, "file://")) =>
         {
             let param = method.entry.params.iter().find(|param| param.name == name);
             if let Some(pattern) = param.and_then(|param| find_linear_pattern(fields, method, param)) {

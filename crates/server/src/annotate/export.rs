@@ -129,8 +129,10 @@ impl AnnotationWriter {
         match self.kind {
             AnnotationFormat::Jsonl | AnnotationFormat::Csv => self.text.into_bytes(),
             #[cfg(feature = "parquet")]
-            AnnotationFormat::Parquet => crate::parquet::write_parquet_table(&self.columns, &self.rows)
-                .expect("columns are as long as there are rows, and memory takes what is written"),
+            AnnotationFormat::Parquet => crate::blocking::block_in_place(|| {
+                crate::parquet::write_parquet_table(&self.columns, &self.rows)
+            })
+            .expect("columns are as long as there are rows, and memory takes what is written"),
         }
     }
 

@@ -16,6 +16,7 @@ use jurist_store::{ItemId, ProjectId, Store, StoreError, TraceId};
 use serde_json::{Map, Value};
 
 use super::{AnnotationWithSchemes, ItemSubject, TaskDefinition, load_annotations};
+use crate::blocking::block_in_place;
 
 /// A grade with the fields that it can be grouped by.
 pub type GradeWithFields = (Grade, MetadataFields);
@@ -89,7 +90,7 @@ pub async fn results_of(
         draft: &answered.draft,
         fields,
     });
-    Ok(compute_task_results(&submitted.collect::<Vec<_>>(), by))
+    Ok(block_in_place(|| compute_task_results(&submitted.collect::<Vec<_>>(), by)))
 }
 
 /// Labels of a task, at most one for each question of an item, as grades: the newest adjudication, otherwise the answer

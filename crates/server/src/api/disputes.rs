@@ -25,6 +25,7 @@ use crate::annotate::{
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_in_place;
 use crate::error::{ApiError, Problem};
 
 pub fn build_dispute_routes<R: ApiRoutes>() -> R {
@@ -255,8 +256,10 @@ async fn list_disputes(
                 points: question_ratings.points,
             })
         };
-    let mut items: Vec<Dispute> =
-        group_ratings_by_question(&answers, &hidden).into_iter().filter_map(differ).collect();
+    // Of all answers of the task.
+    let mut items: Vec<Dispute> = block_in_place(|| {
+        group_ratings_by_question(&answers, &hidden).into_iter().filter_map(differ).collect()
+    });
     // Decided disputes come last; of the others, the largest come first, then those with most answers.
     items.sort_by(|a, b| {
         let open = a.decided.is_some().cmp(&b.decided.is_some());

@@ -287,14 +287,17 @@ fn parse_page_cursor(after: Option<&str>) -> Result<Option<Cursor>, ApiError> {
 
 /// Takes secrets out of files before they are stored, and names the files that had any.
 fn redact_files(redactor: &Redactor, files: &mut BTreeMap<String, String>) -> Vec<String> {
-    let mut redacted = Vec::new();
-    for (name, text) in files {
-        if let Cow::Owned(clean) = redact_source(redactor, text) {
-            *text = clean;
-            redacted.push(name.clone());
+    let n_bytes = files.values().map(String::len).sum();
+    block_if_long(n_bytes, || {
+        let mut redacted = Vec::new();
+        for (name, text) in files {
+            if let Cow::Owned(clean) = redact_source(redactor, text) {
+                *text = clean;
+                redacted.push(name.clone());
+            }
         }
-    }
-    redacted
+        redacted
+    })
 }
 
 /// The text of a file without secrets. They are replaced by `(redacted)`: brackets would begin a list in YAML.

@@ -19,6 +19,7 @@ use super::{Json, Path, Query};
 use crate::annotate::parse_stored_rubric;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_in_place;
 use crate::error::{ApiError, Problem};
 
 pub fn build_rubric_routes<R: ApiRoutes>() -> R {
@@ -303,7 +304,10 @@ async fn diff_rubric_versions(
     let from: RubricVersionId = since.from.parse().map_err(ApiError::bad)?;
     let old = app.store.rubric_version(caller.project, &from).await?;
     let new = app.store.rubric_version(caller.project, &to).await?;
-    let changes = diff_rubrics(&parse_stored_rubric(&old)?, &parse_stored_rubric(&new)?);
+    // Their patterns are compiled again.
+    let changes = block_in_place(|| {
+        Ok::<_, ApiError>(diff_rubrics(&parse_stored_rubric(&old)?, &parse_stored_rubric(&new)?))
+    })?;
     let changes = changes.into_iter().map(RubricDifference::from).collect();
     Ok(Json(VersionDiff { from: from.to_string(), to: to.to_string(), changes }))
 }

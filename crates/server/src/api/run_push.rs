@@ -21,6 +21,7 @@ use super::path_parameters::RUN_ID;
 use super::{Json, Path, compute_json_response};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_in_place;
 use crate::error::{ApiError, Problem};
 use crate::work::RunProvenanceView;
 
@@ -119,7 +120,9 @@ async fn push_run(
     Json(pushed): Json<PushedRun>,
 ) -> Result<Json<PushProgress>, ApiError> {
     caller.needs(AccessScope::Write)?;
-    let run = pushed.into_run(id.parse()?, &app.settings.redactor, clock::current_time())?;
+    let (id, now) = (id.parse()?, clock::current_time());
+    // Rubrics may be megabytes, which are redacted.
+    let run = block_in_place(|| pushed.into_run(id, &app.settings.redactor, now))?;
     match app.store.begin_run(caller.project, &run).await {
         Ok(()) => record_audit_entry(&app, &caller, "run.push", &run.id, Value::Null).await?,
         Err(StoreError::Taken { .. }) => {

@@ -25,6 +25,7 @@ use super::path_parameters::RUN_ID;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_if_long;
 use crate::datasets::provide_run_datasets;
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
@@ -280,7 +281,8 @@ pub(super) async fn start_run(
     let mut redacted = super::redact_files(&app.settings.redactor, &mut new.files);
     redacted.extend(redact_variables(&app.settings.redactor, &mut new.variables));
     provide_run_datasets(&app.store, caller.project, &mut new).await?;
-    let submission = serde_json::to_vec(&new).expect("a request is plain data");
+    let n_bytes = new.files.values().map(String::len).sum();
+    let submission = block_if_long(n_bytes, || serde_json::to_vec(&new)).expect("a request is plain data");
     let prepared = Arc::new(app.worker_context.prepare(new).await?);
     let now = clock::current_time();
     let (project, id) = (caller.project, RunId::new(now, random()));

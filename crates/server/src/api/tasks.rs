@@ -448,13 +448,15 @@ async fn add_items(
     caller.needs(AccessScope::Write)?;
     let (project, now) = (caller.project, clock::current_time());
     let task = app.store.task(project, id.parse()?).await?;
-    for row in more.rows.iter_mut().flatten() {
-        let mut value = serde_json::Value::Object(std::mem::take(row));
-        app.settings.redactor.data(&mut value);
-        if let serde_json::Value::Object(clean) = value {
-            *row = clean;
+    block_in_place(|| {
+        for row in more.rows.iter_mut().flatten() {
+            let mut value = serde_json::Value::Object(std::mem::take(row));
+            app.settings.redactor.data(&mut value);
+            if let serde_json::Value::Object(clean) = value {
+                *row = clean;
+            }
         }
-    }
+    });
     let added: Added = match (&more.rows, &more.traces) {
         (Some(rows), None) => {
             let definition = TaskDefinition::of(&app.store, project, task.id, task.version).await?;

@@ -23,7 +23,7 @@ use super::{Json, Path, Query, parse_json_body};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{AccessScope, Principal};
-use crate::blocking::block_if_long;
+use crate::blocking::{block_if_long, block_in_place};
 use crate::error::{ApiError, Problem, not_modified};
 use crate::ingest::{
     AdmittedRequest, Arrival, BodyLine, BodyLineReader, Encoding, IngestDefaults, Intake, LineAnswer,
@@ -507,7 +507,9 @@ async fn get_trace_content(
     let missing = || ApiError::Unknown(format!("trace `{id}` has no content of revision {revision}"));
     let trace = content.ok_or_else(missing)?;
     let fresh = HeaderValue::from_static("private, no-cache");
-    Ok(([(header::ETAG, value), (header::CACHE_CONTROL, fresh)], Json(trace)).into_response())
+    let fields = [(header::ETAG, value), (header::CACHE_CONTROL, fresh)];
+    // It is written as JSON here, and has up to 64 MiB.
+    Ok(block_in_place(|| (fields, Json(trace)).into_response()))
 }
 
 fn is_etag_match(headers: &HeaderMap, tag: &str) -> bool {

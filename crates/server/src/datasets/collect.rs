@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{DatasetError, DatasetVersionReceipt, clean_dataset_text};
 use crate::annotate::{ItemSubject, TaskDefinition, settled_grades};
+use crate::blocking::block_in_place;
 
 /// Traces that one request may add.
 pub const MOST_ADDED_TRACES: usize = 10_000;
@@ -104,10 +105,15 @@ pub async fn write_dataset_version(
         n_bytes: 0,
         n_skipped: 0,
     };
-    for (at, mut record) in sources.records.into_iter().enumerate() {
-        redactor.data(&mut record);
-        collected.add(record, None, None).map_err(|error| error.with_place(&format!("record {}", at + 1)))?;
-    }
+    // A request has up to 32 MiB of them.
+    block_in_place(|| {
+        for (at, mut record) in sources.records.into_iter().enumerate() {
+            redactor.data(&mut record);
+            let added = collected.add(record, None, None);
+            added.map_err(|error| error.with_place(&format!("record {}", at + 1)))?;
+        }
+        Ok::<_, DatasetError>(())
+    })?;
     collected.link_traces(store, project).await?;
     collected.add_traces(store, project, &sources.traces, Absent::Refused, &sources.withheld).await?;
     collected.add_traces(store, project, &sources.found_traces, Absent::Skipped, &sources.withheld).await?;

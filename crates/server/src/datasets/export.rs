@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
 use super::{DatasetError, FoundVersion, find_dataset_version};
+use crate::blocking::block_in_place;
 
 /// Cases in memory per page; one can have 32 MiB.
 const PAGE: usize = 20;
@@ -147,6 +148,10 @@ pub async fn write_dataset_table(
     split: Option<DatasetSplit>,
 ) -> Result<Vec<u8>, DatasetError> {
     let cases = load_readable_cases(store, dataset_version, split).await?;
+    block_in_place(|| build_dataset_table(cases))
+}
+
+fn build_dataset_table(cases: Vec<StoredDatasetCase>) -> Result<Vec<u8>, DatasetError> {
     let mut records: Vec<Map<String, Json>> = cases.into_iter().filter_map(take_table_record).collect();
     let names: BTreeSet<&String> = records.iter().flat_map(Map::keys).collect();
     let mut columns: Vec<String> = names.into_iter().cloned().collect();
@@ -218,9 +223,11 @@ pub async fn write_dataset_suite(
             })
         })
         .collect();
-    let suite = build_dataset_suite(&reference.to_string(), &definitions, &suite_cases);
-    let suite = suite.map_err(|error| DatasetError::Senseless(error.to_string()))?;
-    Ok(serde_json::to_string_pretty(&suite).expect("a suite is plain data") + "\n")
+    block_in_place(|| {
+        let suite = build_dataset_suite(&reference.to_string(), &definitions, &suite_cases);
+        let suite = suite.map_err(|error| DatasetError::Senseless(error.to_string()))?;
+        Ok(serde_json::to_string_pretty(&suite).expect("a suite is plain data") + "\n")
+    })
 }
 
 /// Names of rubric versions in a suite, and their definitions by name. Two versions of one rubric have two names.

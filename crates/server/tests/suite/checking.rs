@@ -180,19 +180,7 @@ fn files_that_take_long_to_read_keep_nobody_waiting() {
     served_on_sqlite(&ServerSettings::default(), |place| async move {
         // The server of a test has two threads.
         let check = || place.ask(Method::POST, "/api/v1/rubrics/check", &[], body.clone());
-        let (first, second) = (check(), check());
-        tokio::pin!(first, second);
-        let mut n_answered = 0;
-        let answer = loop {
-            tokio::select! {
-                answer = &mut first => break answer,
-                answer = &mut second => break answer,
-                health = place.fetch("/health") => {
-                    assert_eq!(health.status, StatusCode::OK);
-                    n_answered += 1;
-                }
-            }
-        };
+        let (answer, n_answered) = place.ask_health_during(check(), check()).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
         assert!(20 < n_answered, "{n_answered} others were answered meanwhile");
     });

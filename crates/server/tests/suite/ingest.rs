@@ -540,19 +540,7 @@ fn long_bodies_keep_nobody_waiting_while_they_are_read() {
         for (path, status) in [(TRACES, StatusCode::BAD_REQUEST), (BULK, StatusCode::OK)] {
             // The server of a test has two threads.
             let send = || place.send(path, &[("content-type", "application/json")], texts.clone());
-            let (first, second) = (send(), send());
-            tokio::pin!(first, second);
-            let mut n_answered = 0;
-            let answer = loop {
-                tokio::select! {
-                    answer = &mut first => break answer,
-                    answer = &mut second => break answer,
-                    health = place.fetch("/health") => {
-                        assert_eq!(health.status, StatusCode::OK);
-                        n_answered += 1;
-                    }
-                }
-            };
+            let (answer, n_answered) = place.ask_health_during(send(), send()).await;
             assert_eq!(answer.status, status, "{}", answer.text);
             assert!(answer.text.contains("not a trace in a known format"), "{}", answer.text);
             assert!(20 < n_answered, "{path}: {n_answered} others were answered meanwhile");

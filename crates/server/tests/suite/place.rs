@@ -165,6 +165,26 @@ impl Place {
         Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes }
     }
 
+    /// The answer to the first of two requests that is answered, and how often another one was answered meanwhile.
+    pub async fn ask_health_during(
+        &self,
+        first: impl Future<Output = Answer>,
+        second: impl Future<Output = Answer>,
+    ) -> (Answer, usize) {
+        tokio::pin!(first, second);
+        let mut n_answered = 0;
+        loop {
+            tokio::select! {
+                answer = &mut first => return (answer, n_answered),
+                answer = &mut second => return (answer, n_answered),
+                health = self.fetch("/health") => {
+                    assert_eq!(health.status, StatusCode::OK);
+                    n_answered += 1;
+                }
+            }
+        }
+    }
+
     pub async fn fetch(&self, path: &str) -> Answer {
         self.ask(Method::GET, path, &[], Json::Null).await
     }
