@@ -33,7 +33,7 @@ impl BookPage {
         &BOOK_TEXTS[self.start..self.end]
     }
 
-    /// The name that people type: `how-to/ci`, or `how-to` for the first page of a folder.
+    /// The name that a user types: `how-to/ci`, or `how-to` for the first page of a folder.
     pub fn short_name(&self) -> &'static str {
         let name = self.name.strip_suffix(".md").unwrap_or(self.name);
         match name.strip_suffix("README") {
@@ -51,8 +51,8 @@ pub fn find_book_page(name: &str) -> Result<&'static BookPage, String> {
         return Ok(page);
     }
     let is_last_part = |page: &&BookPage| page.short_name().rsplit('/').next() == Some(wanted.as_str());
-    let found: Vec<&BookPage> = BOOK_PAGES.iter().filter(is_last_part).collect();
-    match found.as_slice() {
+    let pages: Vec<&BookPage> = BOOK_PAGES.iter().filter(is_last_part).collect();
+    match pages.as_slice() {
         [page] => Ok(page),
         [] => {
             let names: Vec<&str> = BOOK_PAGES.iter().map(BookPage::short_name).collect();
@@ -62,8 +62,8 @@ pub fn find_book_page(name: &str) -> Result<&'static BookPage, String> {
                 hint.unwrap_or_default()
             ))
         }
-        several => {
-            let names: Vec<&str> = several.iter().map(|page| page.short_name()).collect();
+        pages => {
+            let names: Vec<&str> = pages.iter().map(|page| page.short_name()).collect();
             Err(format!("the book has several pages `{name}`: {}", names.join(", ")))
         }
     }

@@ -1,4 +1,4 @@
-//! `jurist --version --verbose`: what this program contains, for reports of bugs and for those who verify a release.
+//! `jurist --version --verbose`: the contents of this program, for bug reports and for the verification of a release.
 
 use std::io::Write;
 

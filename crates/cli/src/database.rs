@@ -50,7 +50,7 @@ impl DatabaseArgs {
         self.open_with(StoreOptions::default()).await
     }
 
-    /// For what could be done again: a killed process loses nothing, a power failure perhaps the last moments.
+    /// For what could be done again: a killed process loses nothing, a power failure at most the last moments.
     pub async fn open_quickly(&self) -> anyhow::Result<Store> {
         self.open_with(StoreOptions { sync: Sync::Normal, ..StoreOptions::default() }).await
     }
@@ -80,8 +80,8 @@ pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<Pro
     if let Ok(id) = name.parse() {
         return Ok(store.project(id).await?.id);
     }
-    if let Some(found) = store.project_named(name).await? {
-        return Ok(found.id);
+    if let Some(existing) = store.project_named(name).await? {
+        return Ok(existing.id);
     }
     let names: Vec<String> = store.projects().await?.into_iter().map(|project| project.name).collect();
     anyhow::bail!("there is no project `{name}`; there are {}", names.join(", "))

@@ -19,7 +19,7 @@ pub fn print_failure(error: &anyhow::Error) {
     }
 }
 
-/// The page about programs that a file names and about settings that need trust.
+/// The page about programs in files and about settings that need trust.
 pub const PERMISSIONS: &str = "files";
 
 /// The page that helps with an error, by its kind; `None` if no page says more than the error itself.

@@ -19,7 +19,7 @@ use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::{NotPermitted, permit_addresses, require_permission};
 use jurist_engine::prepare::{RunRequest, RunResources, apply_on_error};
 use jurist_engine::record::{Cassette, Recorder, Tape};
-use jurist_engine::trust::{is_trusted, require_trust};
+use jurist_engine::trust::{TrustRule, decide_trust, require_trust};
 use jurist_server::{NewRun, ReplyCaching};
 
 use crate::render;
@@ -90,17 +90,17 @@ impl JudgingArgs {
         Ok(())
     }
 
-    /// Tells a server what the flags say; what only makes sense here is refused.
-    pub fn apply_to_new_run(&self, asked: &mut NewRun) -> anyhow::Result<()> {
+    /// Writes the flags into a request to a server; what only makes sense here is refused.
+    pub fn apply_to_new_run(&self, new_run: &mut NewRun) -> anyhow::Result<()> {
         self.refuse_tape("--record and --replay work only for runs on this machine")?;
         anyhow::ensure!(
             self.base_url.is_none() && self.concurrency.is_none() && !self.batch && !self.allow_commands,
             "--base-url, --concurrency, --batch and --allow-commands work only for runs on this machine; the server has its own settings"
         );
-        asked.judge.clone_from(&self.judge);
-        asked.max_cost = self.max_cost.map(|usd| usd.nanos() as f64 / 1e9);
-        asked.seed = self.seed;
-        asked.replies = match (self.no_cache, self.refresh) {
+        new_run.judge.clone_from(&self.judge);
+        new_run.max_cost = self.max_cost.map(|usd| usd.nanos() as f64 / 1e9);
+        new_run.seed = self.seed;
+        new_run.replies = match (self.no_cache, self.refresh) {
             (true, _) => ReplyCaching::Off,
             (_, true) => ReplyCaching::Refresh,
             _ => ReplyCaching::Use,
@@ -108,7 +108,7 @@ impl JudgingArgs {
         Ok(())
     }
 
-    /// What the flags say about judges.
+    /// The judge that the flags name.
     pub fn run_request(&self) -> RunRequest {
         RunRequest {
             judge_model: self.judge.clone(),
@@ -156,17 +156,15 @@ impl JudgingArgs {
     }
 
     pub fn build_resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Resolver> {
-        let trust = if self.trust_settings { Ok(()) } else { require_trust(settings) };
-        let may_send = match trust {
+        let settings = decide_trust(settings.clone(), TrustRule::from_flag(self.trust_settings));
+        let may_send = match require_trust(&settings) {
             Ok(()) => true,
-            // What is replayed goes nowhere. Embeddings and moderation are not replayed, so they are refused.
+            // Replayed calls send nothing. Embeddings and moderation are not replayed, so they are refused.
             Err(_) if self.replay.is_some() => false,
             Err(error) => return Err(error.into()),
         };
-        let resolver = Resolver::new(settings.clone(), load::variable)?;
+        let resolver = Resolver::new(settings, load::variable)?;
         let resolver = if may_send { resolver } else { resolver.without_requests() };
-        let is_trusted = self.trust_settings || is_trusted(settings);
-        let resolver = if is_trusted { resolver } else { resolver.without_trusted_prices() };
         Ok(resolver.with_trusted_address(self.base_url.as_deref()))
     }
 
@@ -186,7 +184,7 @@ impl JudgingArgs {
         Ok(Judge { model, ..judge })
     }
 
-    /// The rubric as it is graded here, and who judges by it.
+    /// The rubric with the settings of this command, and its judges.
     pub async fn prepare_judges(
         &self,
         chosen: &ChosenRubric,
@@ -194,7 +192,7 @@ impl JudgingArgs {
         self.prepare_judges_with(chosen, self.resolver(&chosen.settings)?).await
     }
 
-    /// The same, where models are found by a resolver of the caller's.
+    /// The same with the caller's resolver.
     pub async fn prepare_judges_with(
         &self,
         chosen: &ChosenRubric,
@@ -204,17 +202,17 @@ impl JudgingArgs {
         self.consent(&judge, &chosen.judges)?;
         self.permit_judge_addresses(&resolver, &chosen.variables, &judge, &chosen.judges)?;
         self.permit_embedding_addresses(&resolver, &chosen.variables, &chosen.rubric)?;
-        let mut bench = ResolvedJudges::new(
+        let mut judges = ResolvedJudges::new(
             &resolver,
             &judge,
             &chosen.judges,
             self.seed,
             &self.text_services(&resolver),
         )?;
-        self.check_prices(&bench, estimate_judge_calls(&chosen.rubric, &judge))?;
+        self.check_prices(&judges, estimate_judge_calls(&chosen.rubric, &judge))?;
         self.permit_checks(&chosen.rubric)?;
-        bench.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
-        Ok((apply_on_error(&chosen.rubric, &judge), bench))
+        judges.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
+        Ok((apply_on_error(&chosen.rubric, &judge), judges))
     }
 
     /// Fails for a model without a known price under `--max-cost`, if it may be called; a recording costs nothing.
@@ -227,8 +225,8 @@ impl JudgingArgs {
     }
 
     /// Whether anything names a judge, a recording included.
-    pub fn names_judge(&self, told: &Judge, settings: &ProjectSettings) -> anyhow::Result<bool> {
-        Ok(self.replay.is_some() || self.resolver(settings)?.names_judge(&self.judge(told)))
+    pub fn names_judge(&self, configured: &Judge, settings: &ProjectSettings) -> anyhow::Result<bool> {
+        Ok(self.replay.is_some() || self.resolver(settings)?.names_judge(&self.judge(configured)))
     }
 
     /// A program that a file names is not run unless a person agrees: files may come from strangers.
@@ -398,14 +396,14 @@ impl JudgingArgs {
     }
 }
 
-/// What became of the requests that waited for a batch.
+/// The result of sending waiting requests as a batch.
 pub enum BatchOutcome {
     Nothing,
     Done,
     Failed,
 }
 
-/// Where replies are kept.
+/// The folder of cached replies.
 pub fn cache() -> Option<Cache> {
     load::cache_folder().map(|cache_folder| Cache::new(cache_folder.join("replies")))
 }

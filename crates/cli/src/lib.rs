@@ -1,7 +1,7 @@
 //! The `jurist` command as a library: `main` and the Python package start it here.
 //!
-//! `commands` has one file per subcommand; the modules next to it have the code that
-//! several of them share. [`library`] grades records for programs that hold them in memory.
+//! `commands` has one file per subcommand; the modules next to it have the code that commands share. [`library`] grades
+//! records for programs that hold them in memory.
 
 mod book;
 mod build_details;
@@ -66,12 +66,12 @@ fn number_outcome(ended: anyhow::Result<CommandOutcome>) -> u8 {
         Ok(CommandOutcome::OverBudget) => 5,
         Ok(CommandOutcome::Interrupted) => 130,
         Err(error) => {
-            // A reader that has seen enough, such as `head`, is not an error.
+            // A reader that stops early, such as `head`, is not an error.
             let broken_pipe = error
                 .downcast_ref::<std::io::Error>()
                 .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe);
             if broken_pipe {
-                // What a shell makes of SIGPIPE; 0 would hide what was left to say.
+                // The exit code of shells for SIGPIPE. 0 would hide that the rest of the output is missing.
                 141
             } else {
                 failure::print_failure(&error);

@@ -34,7 +34,7 @@ pub struct RubricLoadError {
 }
 
 impl LoadedRubric {
-    /// Reads a rubric or suite from a file; `name` says which rubric, where it holds several.
+    /// Reads a rubric or suite from a file; `name` selects one, if the file has more than one.
     pub fn load(path: &Path, name: Option<&str>, flags: &GradingFlags) -> Result<Self, RubricLoadError> {
         let loaded = load_suite(path, flags.loading.options());
         choose_loaded_rubric(loaded, path, name, flags)

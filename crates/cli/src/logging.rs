@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// How a command that runs for long tells what it does.
+/// Logs and telemetry of commands that run for a long time.
 #[derive(Debug, clap::Args)]
 pub struct Logging {
     /// Log format; JURIST_LOG sets the level: error, warn, info, debug or trace
@@ -29,19 +29,19 @@ enum LogFormat {
 }
 
 impl Logging {
-    /// From now on, what happens is written to standard error, and to a collector where the environment names one.
+    /// Starts to write events to standard error, and to a collector if the environment names one.
     pub fn start(&self) -> anyhow::Result<Exporting> {
-        let told = load::variable("JURIST_LOG").unwrap_or_else(|| "info".to_owned());
-        let level: LevelFilter = told.parse().map_err(|_| {
-            anyhow::anyhow!("JURIST_LOG is one of error, warn, info, debug, trace; not `{told}`")
+        let level_text = load::variable("JURIST_LOG").unwrap_or_else(|| "info".to_owned());
+        let level: LevelFilter = level_text.parse().map_err(|_| {
+            anyhow::anyhow!("JURIST_LOG is one of error, warn, info, debug, trace; not `{level_text}`")
         })?;
         // Messages of libraries are of little use, and may contain request bodies.
         let others = level.min(LevelFilter::WARN);
         let targets = Targets::new().with_default(others).with_target("jurist", level);
         let redactor = Redactor::new(load::secrets(), &[])?;
         let (telemetry, exporter) = collector(&redactor).map(Collector::open).unzip();
-        let told = Targets::new().with_target("jurist", LevelFilter::INFO);
-        let telemetry = telemetry.map(|telemetry| telemetry.with_filter(told));
+        let level_text = Targets::new().with_target("jurist", LevelFilter::INFO);
+        let telemetry = telemetry.map(|telemetry| telemetry.with_filter(level_text));
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Clean(Arc::new(redactor)));
         let registry = tracing_subscriber::registry().with(telemetry);
         match self.log_format {
@@ -52,7 +52,7 @@ impl Logging {
     }
 }
 
-/// Where the usual variables of OpenTelemetry say.
+/// The collector that the usual variables of OpenTelemetry name.
 fn collector(redactor: &Redactor) -> Option<Collector> {
     let headers = load::variable("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
     let header =
@@ -71,7 +71,7 @@ pub struct Exporting(Option<Exporter>);
 
 impl Exporting {
     /// Exports while a command runs, and a moment longer for the rest.
-    pub async fn beside<T>(self, command: impl Future<Output = T>) -> T {
+    pub async fn export_during<T>(self, command: impl Future<Output = T>) -> T {
         let Some(exporter) = self.0 else { return command.await };
         let (stop, stopped) = watch::channel(false);
         let exporting = tokio::spawn(exporter.run(stopped));

@@ -1,7 +1,7 @@
 //! Charts as files: SVG as it is, PNG through pixels.
 //!
-//! The font of pictures comes with the program, so that there is text where no fonts are installed. Letters
-//! that it lacks are looked for among those of the system.
+//! The font of pictures comes with the program, so that there is text where no fonts are installed. Letters that it
+//! lacks are taken from the fonts of the system.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use skrifa::{FontRef, MetadataProvider};
 
 use crate::render;
 
-/// Where a picture goes, and as what.
+/// The file of a picture, and its format.
 #[derive(Debug, Clone)]
 pub struct ChartFile {
     path: PathBuf,
@@ -83,11 +83,11 @@ fn pixels(svg: &str) -> anyhow::Result<Pixels> {
     let mut options = Options::default();
     options.fontdb_mut().load_font_source(Source::Binary(Arc::new(dejavu::sans::regular())));
     options.font_resolver.select_fallback = Box::new(|letter, tried, fonts| {
-        let found = other_font(letter, tried, fonts);
-        if found.is_none() {
+        let font = other_font(letter, tried, fonts);
+        if font.is_none() {
             missing.lock().unwrap_or_else(PoisonError::into_inner).insert(letter);
         }
-        found
+        font
     });
     let tree = Tree::from_str(svg, &options).context("the chart is not sound SVG")?;
     drop(options);
@@ -111,11 +111,11 @@ fn other_font(letter: char, tried: &[ID], fonts: &mut Arc<Database>) -> Option<I
     }
     let (choose, mut tried) = (FontResolver::default_fallback_selector(), tried.to_vec());
     loop {
-        let found = choose(letter, &tried, fonts)?;
-        if fonts.with_face_data(found, has_outlines).unwrap_or(false) {
-            return Some(found);
+        let font = choose(letter, &tried, fonts)?;
+        if fonts.with_face_data(font, has_outlines).unwrap_or(false) {
+            return Some(font);
         }
-        tried.push(found);
+        tried.push(font);
     }
 }
 
@@ -138,9 +138,9 @@ mod tests {
         Chart::Bars(Bars { title: "Mean".to_owned(), bars: vec![bar(0.4)], mark: None })
     }
 
-    fn drawn(label: &str) -> (Pixmap, BTreeSet<char>) {
-        let found = pixels(&bars(label).svg(ChartMedium::Pixels)).unwrap();
-        (Pixmap::decode_png(&found.png).unwrap(), found.missing)
+    fn draw_label(label: &str) -> (Pixmap, BTreeSet<char>) {
+        let picture = pixels(&bars(label).svg(ChartMedium::Pixels)).unwrap();
+        (Pixmap::decode_png(&picture.png).unwrap(), picture.missing)
     }
 
     /// The number of pixels that are about as dark as text, in the part with the labels.
@@ -154,28 +154,28 @@ mod tests {
 
     #[test]
     fn pixels_show_the_card_the_bar_and_the_text() {
-        let (pixmap, missing) = drawn("мне");
+        let (pixmap, missing) = draw_label("мне");
         assert_eq!((pixmap.width(), missing.len()), (1280, 0));
         let corner = pixmap.pixel(0, 0).unwrap();
         assert_eq!((corner.red(), corner.green(), corner.blue(), corner.alpha()), (255, 255, 255, 255));
         let blue = pixmap.pixels().iter().filter(|pixel| pixel.red() < 80 && 150 < pixel.blue()).count();
         assert!(2_000 < blue, "{blue} pixels are as blue as the bar");
-        assert!(dark(&drawn("").0) + 50 < dark(&pixmap), "the label is not there");
+        assert!(dark(&draw_label("").0) + 50 < dark(&pixmap), "the label is not there");
     }
 
     #[test]
-    fn what_no_font_has_is_told() {
+    fn letters_that_no_font_has_are_reported() {
         // Not a letter, and never to be one.
-        let (pixmap, missing) = drawn("a\u{fdd0}\u{fdd0}");
+        let (pixmap, missing) = draw_label("a\u{fdd0}\u{fdd0}");
         assert_eq!(missing, ['\u{fdd0}'].into());
-        assert!(dark(&drawn("a").0) < dark(&pixmap), "there is no box");
+        assert!(dark(&draw_label("a").0) < dark(&pixmap), "there is no box");
     }
 
     #[test]
     fn a_huge_picture_takes_no_more_memory_than_is_sensible() {
         assert!((pixel_scale(640.0, 400.0) - SCALE).abs() < 1e-6);
-        let found = pixel_scale(8_000.0, 16_000.0);
-        assert!((found - 0.5).abs() < 1e-6, "{found}");
+        let scale = pixel_scale(8_000.0, 16_000.0);
+        assert!((scale - 0.5).abs() < 1e-6, "{scale}");
     }
 
     #[test]

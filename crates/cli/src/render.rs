@@ -16,17 +16,17 @@ use crate::book::read_more;
 /// Longer lines are not shown a second time with the suggestion in them.
 const WIDE: usize = 400;
 
-/// As many problems of one file as a person reads; the rest is counted.
-const SHOWN: usize = 50;
+/// The largest number of problems of one file that are printed; the others are counted.
+const MAX_DIAGNOSTICS: usize = 50;
 
 /// Prints diagnostics the way compilers do: place, excerpt, suggested fix.
 pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
     let mut err = stderr();
-    for diagnostic in diagnostics.iter().take(SHOWN) {
+    for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
         writeln!(err, "{}\n", render_diagnostic(diagnostic, sources))?;
     }
-    if SHOWN < diagnostics.len() {
-        writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - SHOWN)?;
+    if MAX_DIAGNOSTICS < diagnostics.len() {
+        writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - MAX_DIAGNOSTICS)?;
     }
     // Logs of CI need no advice on how to read.
     if !diagnostics.is_empty() && std::io::stderr().is_terminal() {
@@ -92,7 +92,7 @@ fn append_diagnostic_notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic)
     vec![group]
 }
 
-/// Text from a stranger, be it a file's or a model's, may hold sequences that steer a terminal.
+/// Text of a file or a model may contain escape sequences that control a terminal.
 pub fn printable(text: &str) -> String {
     let is_steering = |letter: char| {
         (letter.is_control() && letter != '\n' && letter != '\t') || is_hidden_steering(letter)
@@ -100,7 +100,7 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
-/// A word at the end of a command, for people; scripts read the exit code.
+/// A note at the end of a command, for people; scripts read the exit code.
 pub fn print_terminal_summary(text: &str) {
     if std::io::stderr().is_terminal() {
         let _ = writeln!(stderr(), "{text}");
@@ -114,7 +114,7 @@ pub fn print_note(text: &str) {
 
 /// Shows progress: one line at the bottom of a terminal, or an occasional line in a log.
 pub struct ProgressLine {
-    shown: std::time::Instant,
+    last_shown: std::time::Instant,
     is_terminal: bool,
     is_drawn: bool,
     is_quiet: bool,
@@ -123,17 +123,17 @@ pub struct ProgressLine {
 impl ProgressLine {
     pub fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        Self { shown: std::time::Instant::now(), is_terminal, is_drawn: false, is_quiet: false }
+        Self { last_shown: std::time::Instant::now(), is_terminal, is_drawn: false, is_quiet: false }
     }
 
-    /// Nothing is shown where nothing but results is asked for.
+    /// Without progress, if only results are requested.
     pub fn quiet(self, is_quiet: bool) -> Self {
         Self { is_quiet, ..self }
     }
 
     pub fn show(&mut self, text: impl FnOnce() -> String) {
         let pause = std::time::Duration::from_millis(if self.is_terminal { 100 } else { 30_000 });
-        if self.is_quiet || self.shown.elapsed() < pause {
+        if self.is_quiet || self.last_shown.elapsed() < pause {
             return;
         }
         if self.is_terminal {
@@ -143,7 +143,7 @@ impl ProgressLine {
         } else {
             print_note(&text());
         }
-        self.shown = std::time::Instant::now();
+        self.last_shown = std::time::Instant::now();
     }
 
     pub fn clear(&mut self) {
@@ -169,7 +169,7 @@ pub fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Something that a person should know, while the work goes on.
+/// A message for people while the command continues.
 pub fn print_warning(text: &str) {
     // The warning replaces the progress line.
     if std::io::stderr().is_terminal() {

@@ -1,4 +1,5 @@
-//! Runs of this machine, in the database of the project: each result as it comes, so that nothing graded is lost.
+//! Runs of this machine in the database of the project. Each result is written at once, so that a killed run loses no
+//! grades.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -27,14 +28,14 @@ use tokio::sync::{Mutex, OnceCell, mpsc};
 
 use crate::database::{DatabaseArgs, project_of};
 
-/// Results that are written at once.
+/// Results that are written in one transaction.
 pub const BATCH: usize = 256;
 
-/// All that are kept. The database is opened when one of them is asked for.
+/// The stored runs of a database, which is opened at the first access.
 #[derive(Debug, Default)]
 pub struct StoredRuns {
     place: DatabaseArgs,
-    kept: OnceCell<ProjectStore>,
+    project_store: OnceCell<ProjectStore>,
 }
 
 #[derive(Debug, Clone)]
@@ -47,8 +48,8 @@ struct ProjectStore {
 #[derive(Debug)]
 pub struct RunLog {
     run: RunId,
-    /// `None` where nothing can be kept.
-    kept: Option<ProjectStore>,
+    /// `None` if the database cannot be written.
+    project_store: Option<ProjectStore>,
     costs: Option<Arc<RunCosts>>,
 }
 
@@ -56,22 +57,22 @@ pub struct RunLog {
 #[derive(Debug)]
 pub struct ResumedRun {
     pub run: Run,
-    /// What it has so far, by its place in the plan.
+    /// Its results so far, by the unit's place in the plan.
     pub results: Vec<(usize, CaseResult)>,
-    /// What earlier attempts have paid, also for calls that led to no result.
+    /// The cost of earlier attempts, including calls without a result.
     pub paid: Usd,
     pub log: RunLog,
 }
 
-/// What the calls of a run cost, added to the run in the database before a reply is used: what a killed attempt has
-/// paid is known to the next one.
+/// The cost of a run's calls. It is added to the run in the database before a reply is used, so that the next attempt
+/// knows what a killed one has spent.
 #[derive(Debug)]
 pub struct RunCosts {
-    kept: ProjectStore,
+    project_store: ProjectStore,
     run: RunId,
     /// Billionths of a dollar that are not written yet.
     pending: AtomicI64,
-    /// Who has it writes what all have paid that wait for it.
+    /// The task with this lock writes the pending cost of all tasks that wait for it.
     writing: Mutex<()>,
 }
 
@@ -79,19 +80,19 @@ impl RunCosts {
     async fn add(&self, cost: Usd) {
         if cost != Usd::default() {
             self.pending.fetch_add(cost.nanos(), Ordering::SeqCst);
-            // A full disk is reported at the end; until then the run goes on.
+            // A full disk is reported at the end; the run continues until then.
             let _ = self.write().await;
         }
     }
 
-    /// Writes what is pending. What cannot be written stays pending, and goes with the next.
+    /// Writes the pending cost. If that fails, it stays pending and is written with the next call.
     pub async fn write(&self) -> Result<(), StoreError> {
         let _alone = self.writing.lock().await;
         let nanos = self.pending.swap(0, Ordering::SeqCst);
         if nanos == 0 {
             return Ok(());
         }
-        let (ProjectStore { store, project }, subject) = (&self.kept, self.run.to_string());
+        let (ProjectStore { store, project }, subject) = (&self.project_store, self.run.to_string());
         let written =
             store.add_subject_cost(*project, &subject, Usd::from_nanos(nanos), clock::current_time()).await;
         if written.is_err() {
@@ -140,14 +141,14 @@ pub struct RunUnitResult {
 /// Kinds of grades in the database that belong to no run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredGradeKind {
-    /// What people settled on.
+    /// Final labels.
     Labels,
     People,
     Judges,
 }
 
 impl StoredGradeKind {
-    /// What commands call them where they would name a file.
+    /// The kind that has this name in the place of a file.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "labels" => Some(Self::Labels),
@@ -161,13 +162,13 @@ impl StoredGradeKind {
 /// The origin of labels that were decided in an annotation task.
 const ADJUDICATED: &str = "adjudicated";
 
-/// Rows that are read at a time.
+/// Rows that are read in one query.
 const PAGE: usize = 1_000;
 
 impl StoredRuns {
-    /// Those of one database.
+    /// The stored runs of one database.
     pub fn of_database(place: &DatabaseArgs) -> Self {
-        Self { place: place.clone(), kept: OnceCell::new() }
+        Self { place: place.clone(), project_store: OnceCell::new() }
     }
 
     /// The names of the annotation tasks by their ids, as answers carry them.
@@ -177,8 +178,8 @@ impl StoredRuns {
         Ok(tasks.into_iter().map(|(task, name)| (task.id.to_string(), name)).collect())
     }
 
-    /// Grades of the database. Of several answers of a grader to one question about a candidate, the newest counts.
-    /// Grades of people have the name of their annotation task.
+    /// Grades of the database. If a grader answered a question about a candidate more than once, the newest answer
+    /// counts. Grades of people have the name of their annotation task.
     pub async fn load_stored_grades(
         &self,
         which: StoredGradeKind,
@@ -224,7 +225,7 @@ impl StoredRuns {
                 side.push((known, answers));
             }
         }
-        // Of several tasks with one name, the one with answers is meant.
+        // Of tasks with the same name, the one with answers is chosen.
         let mut meant = if answered.is_empty() { without_answers } else { answered };
         if 1 < meant.len() {
             let names: Vec<String> = meant.iter().map(|(known, _)| format!("`{known}`")).collect();
@@ -246,29 +247,30 @@ impl StoredRuns {
             let project = project_of(&store, None).await?;
             Ok(ProjectStore { store, project })
         };
-        self.kept.get_or_try_init(open).await
+        self.project_store.get_or_try_init(open).await
     }
 
     /// Begins a run; its results come one by one.
     pub async fn begin(&self, run: &Run) -> anyhow::Result<RunLog> {
-        let kept = self.project_store().await?.clone();
-        kept.store.begin_run(kept.project, run).await?;
-        Ok(RunLog::new(run.id, kept))
+        let project_store = self.project_store().await?.clone();
+        project_store.store.begin_run(project_store.project, run).await?;
+        Ok(RunLog::new(run.id, project_store))
     }
 
     /// Goes on with a run.
     pub async fn resume(&self, name: &str) -> anyhow::Result<ResumedRun> {
         use futures_util::TryStreamExt;
         let id = self.find(name).await?;
-        let kept = self.project_store().await?.clone();
-        let run = kept.store.run(kept.project, id).await?;
+        let project_store = self.project_store().await?.clone();
+        let run = project_store.store.run(project_store.project, id).await?;
         let results: Vec<(usize, CaseResult)> =
-            kept.store.result_stream(kept.project, id).try_collect().await?;
-        let paid = kept.store.subject_spend(kept.project, &id.to_string(), None).await?.settled;
+            project_store.store.result_stream(project_store.project, id).try_collect().await?;
+        let paid =
+            project_store.store.subject_spend(project_store.project, &id.to_string(), None).await?.settled;
         // Runs that an older version began have written it with their results alone.
         let of_results = results.iter().filter_map(|(_, result)| result.spend.cost);
         let paid = paid.max(of_results.fold(Usd::default(), Usd::plus));
-        Ok(ResumedRun { run, results, paid, log: RunLog::new(id, kept) })
+        Ok(ResumedRun { run, results, paid, log: RunLog::new(id, project_store) })
     }
 
     /// By its id, the end of its id, `latest`, `previous`, `latest~2`, or the path of a file that the JSON reporter
@@ -307,12 +309,12 @@ impl StoredRuns {
             return self.load(name).await;
         };
         let ProjectStore { store, project } = self.project_store().await?;
-        let mut found = new;
+        let mut earlier = new;
         for _ in 0..=n_back {
-            let before = store.run_before(*project, found).await?;
-            found = before.with_context(|| format!("there is no stored run `{name}` before this one"))?;
+            let before = store.run_before(*project, earlier).await?;
+            earlier = before.with_context(|| format!("there is no stored run `{name}` before this one"))?;
         }
-        Ok(store.load_run(*project, found).await?)
+        Ok(store.load_run(*project, earlier).await?)
     }
 
     /// The newest first.
@@ -361,15 +363,15 @@ impl StoredRuns {
 }
 
 impl RunLog {
-    fn new(run: RunId, kept: ProjectStore) -> Self {
+    fn new(run: RunId, project_store: ProjectStore) -> Self {
         let (pending, writing) = (AtomicI64::new(0), Mutex::new(()));
-        let costs = Arc::new(RunCosts { kept: kept.clone(), run, pending, writing });
-        Self { run, kept: Some(kept), costs: Some(costs) }
+        let costs = Arc::new(RunCosts { project_store: project_store.clone(), run, pending, writing });
+        Self { run, project_store: Some(project_store), costs: Some(costs) }
     }
 
-    /// Keeps nothing, where there is no place for it.
+    /// A log that stores nothing.
     pub fn nowhere(run: RunId) -> Self {
-        Self { run, kept: None, costs: None }
+        Self { run, project_store: None, costs: None }
     }
 
     /// A budget that stores the cost of each call of the run.
@@ -377,7 +379,7 @@ impl RunLog {
         Some(Arc::new(RunCostRecorder(Arc::clone(self.costs.as_ref()?))))
     }
 
-    /// Writes down what could not be written when it was paid.
+    /// Writes the cost that could not be written when it arose.
     pub async fn write_costs(&self) -> Result<(), StoreError> {
         match &self.costs {
             Some(costs) => costs.write().await,
@@ -385,19 +387,19 @@ impl RunLog {
         }
     }
 
-    /// Keeps all that comes. After trouble, what still comes is only counted by others.
+    /// Stores all results. After an error, later results are received and not stored.
     pub async fn store_results(&self, mut coming: mpsc::Receiver<RunUnitResult>) -> Result<(), StoreError> {
         let (mut some, mut outcome) = (Vec::new(), Ok(()));
         while 0 < coming.recv_many(&mut some, BATCH).await {
-            if let (Some(ProjectStore { store, project }), Ok(())) = (&self.kept, &outcome) {
+            if let (Some(ProjectStore { store, project }), Ok(())) = (&self.project_store, &outcome) {
                 let json = |judge_exchange: &JudgeExchange| {
                     serde_json::to_value(judge_exchange).expect("an exchange is plain data")
                 };
-                let asked: Vec<Vec<Json>> = some
+                let exchange_rows: Vec<Vec<Json>> = some
                     .iter()
                     .map(|run_unit_result| run_unit_result.exchanges.iter().map(json).collect())
                     .collect();
-                let graded = some.iter().zip(&asked);
+                let graded = some.iter().zip(&exchange_rows);
                 let graded = graded.map(|(run_unit_result, exchanges)| NewRunResult {
                     place: run_unit_result.place,
                     result: &run_unit_result.result,
@@ -412,7 +414,7 @@ impl RunLog {
     }
 
     pub async fn end(&self) -> Result<(), StoreError> {
-        match &self.kept {
+        match &self.project_store {
             Some(ProjectStore { store, project }) => {
                 store.end_run(*project, self.run, clock::current_time()).await
             }
@@ -426,13 +428,13 @@ async fn load_judge_grades(
     project: ProjectId,
 ) -> anyhow::Result<Vec<(Grade, MetadataFields)>> {
     let filter = GradeFilter { grader_kind: Some(GraderKind::Judge), ..GradeFilter::default() };
-    let (mut all, mut seen, mut after) = (Vec::new(), HashSet::new(), None);
+    let (mut all, mut known, mut after) = (Vec::new(), HashSet::new(), None);
     loop {
         let page = store.whole_grades(project, &filter, after.as_ref(), PAGE).await?;
         for (head, grade) in page.items {
             let Some(grade) = grade else { continue };
-            let asked = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
-            if seen.insert((asked, grade.grader.clone())) {
+            let question = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
+            if known.insert((question, grade.grader.clone())) {
                 all.push((grade, grade_head_fields(&head)));
             }
         }

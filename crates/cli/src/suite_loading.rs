@@ -37,8 +37,8 @@ impl LoadingArgs {
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
-    let found = Dialect::ALL.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect);
-    found.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|(name, _)| name).join(", ")))
+    let named = Dialect::ALL.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect);
+    named.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|(name, _)| name).join(", ")))
 }
 
 /// A suite without errors.
@@ -63,7 +63,7 @@ pub(crate) fn load_suite_with_settings(
     show_loaded_suite(loaded, reading)
 }
 
-/// Prints what is wrong with a suite, and returns it if nothing is.
+/// Prints the problems of a suite, and returns it if there are none.
 pub(crate) fn show_loaded_suite(loaded: LoadedSuite, reading: Reading) -> anyhow::Result<Option<ValidSuite>> {
     let not_advice = |diagnostic: &Diagnostic| diagnostic.severity != DiagnosticSeverity::Advice;
     let diagnostics: Vec<Diagnostic> =
@@ -72,7 +72,7 @@ pub(crate) fn show_loaded_suite(loaded: LoadedSuite, reading: Reading) -> anyhow
     Ok(loaded.suite.map(|suite| ValidSuite { suite, settings: loaded.settings, reading }))
 }
 
-/// A rubric with everything that decides who judges by it.
+/// A rubric with the settings that choose its judges.
 #[derive(Debug, Clone)]
 pub(crate) struct ChosenRubric {
     pub(crate) rubric: Arc<Rubric>,
@@ -84,7 +84,7 @@ pub(crate) struct ChosenRubric {
     pub(crate) settings: ProjectSettings,
     /// The files of the suite's folder, in which programs start.
     pub(crate) project: SuiteFiles,
-    /// What the eval that uses it says about its candidate.
+    /// The candidate of the eval file that uses the rubric.
     pub(crate) candidate: Option<Candidate>,
 }
 
@@ -93,13 +93,13 @@ struct FileRubric<'a> {
     name: String,
     rubric: &'a Arc<Rubric>,
     judge: &'a Judge,
-    /// What its eval says about the candidate.
+    /// The candidate of its eval.
     candidate: Option<&'a Candidate>,
 }
 
-/// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
+/// The only rubric of a file, or the one with the given name, with its judge.
 ///
-/// `flag` is how the command lets one say which.
+/// `flag` is the option that names a rubric.
 pub(crate) fn choose_file_rubric(
     path: &Path,
     name: Option<&str>,
@@ -111,17 +111,17 @@ pub(crate) fn choose_file_rubric(
     choose_suite_rubric(&valid.suite, &valid.settings, &project, RubricChoice { path, name, flag }).map(Some)
 }
 
-/// Which rubric of a file is wanted.
+/// The rubric of a file that a command needs.
 #[derive(Clone, Copy)]
 pub(crate) struct RubricChoice<'a> {
     pub(crate) path: &'a Path,
     /// Without one, the file must hold a single rubric.
     pub(crate) name: Option<&'a str>,
-    /// How the user can say which.
+    /// The option that selects one.
     pub(crate) flag: &'a str,
 }
 
-/// The one rubric of a suite, or the one that is asked for by name, with the judge that goes with it.
+/// The only rubric of a suite, or the one with the given name, with its judge.
 pub(crate) fn choose_suite_rubric(
     suite: &Suite,
     settings: &ProjectSettings,
@@ -132,7 +132,7 @@ pub(crate) fn choose_suite_rubric(
     let monitor_name = |monitor: &'_ Monitor| {
         monitor.agents.first().map_or_else(|| "monitor".to_owned(), |(agent, _)| agent.clone())
     };
-    // Evals come first: one that uses a named rubric also says who judges.
+    // Evals come first: one that uses a named rubric also has its judge.
     let of_cases = suite.cases.iter().map(|case| FileRubric {
         name: case.name.clone(),
         rubric: &case.rubric,
@@ -156,13 +156,13 @@ pub(crate) fn choose_suite_rubric(
         project: project.clone(),
     };
     if let Some(name) = name {
-        let found = all.iter().find(|file_rubric| file_rubric.name == name).map(taken);
+        let chosen = all.iter().find(|file_rubric| file_rubric.name == name).map(taken);
         let hint = match closest(name, &names) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if names.is_empty() => "it holds none".to_owned(),
             None => format!("there are {}", names.join(", ")),
         };
-        return found.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
+        return chosen.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
     }
     // Evals that use the same rubric count as one choice.
     let mut versions: Vec<&str> =

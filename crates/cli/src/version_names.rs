@@ -1,4 +1,4 @@
-//! Names of rubric versions that people can say: `v2 (22 Oct)` instead of an id. `--json` has the ids.
+//! Short names of rubric versions: `v2 (22 Oct)` instead of an id. `--json` has the ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ async fn load_version_names(
         if names.contains(hash.as_str()) {
             continue;
         }
-        // A hash that is a version of several rubrics has several names.
+        // A hash that is a version of more than one rubric has a name for each.
         if let [version] = store.versions_with_hash(project, hash).await?.as_slice() {
             let all = store.rubric_versions(project, version.rubric).await?;
             names.add_rubric(all.into_iter().map(|version| (version.hash.to_string(), version.created)));

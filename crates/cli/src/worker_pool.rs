@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jurist_engine::load;
-use jurist_engine::trust::require_trust;
+use jurist_engine::trust::{TrustRule, decide_trust, require_trust};
 use jurist_server::{Environment, Work};
 
+use crate::render;
 use crate::suite_loading::load_current_settings;
 
 /// How work in the background is done; the same for every command that does some.
@@ -46,9 +47,14 @@ impl WorkerPoolArgs {
     }
 
     pub fn work(&self) -> anyhow::Result<Work> {
-        let (settings, cache): (_, Option<PathBuf>) = (load_current_settings()?, load::cache_folder());
-        if !self.trust_settings {
-            require_trust(&settings)?;
+        let cache: Option<PathBuf> = load::cache_folder();
+        let settings = decide_trust(load_current_settings()?, TrustRule::from_flag(self.trust_settings));
+        require_trust(&settings)?;
+        if !settings.prices.is_empty() && !settings.may_lower_prices() {
+            render::print_note(
+                "`prices` of .jurist/config.yaml only raise known prices, because that file is not trusted; read it, \
+                 then `jurist trust` lets them count until it changes, or pass --trust-settings",
+            );
         }
         Ok(Work {
             settings,

@@ -64,8 +64,8 @@ impl std::str::FromStr for AlertKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|alert_kind| alert_kind.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is not a kind of alert"))
+        let kind = Self::ALL.into_iter().find(|alert_kind| alert_kind.as_str() == text);
+        kind.ok_or_else(|| format!("`{text}` is not a kind of alert"))
     }
 }
 
@@ -289,15 +289,15 @@ pub fn judge_disagreement_signal(of: &AlertScope, n_apart: usize, n: usize, limi
 /// Holds if a share is significantly over its limit; resolved if the share is no longer over the limit.
 fn compare_share_to_limit(of: &AlertScope, what: &str, n_such: usize, n: usize, limit: f64) -> SignalState {
     match proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson) {
-        Ok(found) if limit < found.interval.0 => of.holds(
+        Ok(share) if limit < share.interval.0 => of.holds(
             format!(
                 "{:.0} % of {what} ({n_such} of {n}), and {:.0} % may",
-                100.0 * found.rate,
+                100.0 * share.rate,
                 100.0 * limit
             ),
-            json!({ "rate": found.rate, "interval": found.interval, "n": n, "limit": limit }),
+            json!({ "rate": share.rate, "interval": share.interval, "n": n, "limit": limit }),
         ),
-        Ok(found) if found.rate <= limit => SignalState::Over,
+        Ok(share) if share.rate <= limit => SignalState::Over,
         Ok(_) | Err(_) => SignalState::Unclear,
     }
 }
@@ -319,8 +319,8 @@ impl RuleFigure {
 
     /// `None` where nothing was judged.
     pub fn of_share(n_such: usize, n: usize) -> Option<Self> {
-        let found = proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson).ok()?;
-        Some(Self { value: found.rate, interval: Some(found.interval), n })
+        let share = proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson).ok()?;
+        Some(Self { value: share.rate, interval: Some(share.interval), n })
     }
 }
 
@@ -428,13 +428,13 @@ mod tests {
     use super::*;
     use crate::money::Rates;
 
-    fn check(signal: &Signal, said: &str) {
-        let told = match &signal.state {
+    fn check(signal: &Signal, expected: &str) {
+        let text = match &signal.state {
             SignalState::Holds { message, .. } => message.as_str(),
             SignalState::Over => "over",
             SignalState::Unclear => "unclear",
         };
-        assert!(told.contains(said), "{told}");
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

@@ -203,9 +203,12 @@ impl Diagnostic {
 pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
     let folded = fold(written);
-    let allowed = (written.chars().count() / 3).max(1);
+    let n_written = written.chars().count();
+    let allowed = (n_written / 3).max(1);
     known
         .iter()
+        // Texts are at least as many changes apart as their lengths differ.
+        .filter(|known| known.chars().count().abs_diff(n_written) <= allowed)
         .map(|&known| (strsim::damerau_levenshtein(&folded, &fold(known)), known))
         .filter(|(distance, text)| *distance <= allowed && *distance < text.chars().count())
         .min_by_key(|(distance, _)| *distance)
@@ -213,16 +216,16 @@ pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// More than anybody reads are counted, not kept: a broken file of megabytes must not fill the memory.
-const MAX_KEPT: usize = 10_000;
+const MAX_STORED: usize = 10_000;
 
 /// Everything found while reading, in the order it was found.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     /// How many were found and not kept.
     left_out: SeverityCounts,
-    kept: SeverityCounts,
+    stored: SeverityCounts,
     all: Vec<Diagnostic>,
-    seen: HashSet<(SourceSpan, Code, String)>,
+    known: HashSet<(SourceSpan, Code, String)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -246,13 +249,13 @@ impl Diagnostics {
     /// Much advice leaves no less room for errors: each severity has its own.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let severity = diagnostic.severity;
-        if MAX_KEPT <= *self.kept.of(severity) {
+        if MAX_STORED <= *self.stored.of(severity) {
             *self.left_out.of(severity) += 1;
             return;
         }
         // A value reached through an alias, or a shared file, has its faults once.
-        if self.seen.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
-            *self.kept.of(severity) += 1;
+        if self.known.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
+            *self.stored.of(severity) += 1;
             self.all.push(diagnostic);
         }
     }
@@ -272,7 +275,7 @@ impl Diagnostics {
     }
 
     pub fn n_errors(&self) -> usize {
-        self.kept.errors + self.left_out.errors
+        self.stored.errors + self.left_out.errors
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {

@@ -31,3 +31,4 @@ pub mod chart;
 pub mod report;
 pub mod alert;
 pub mod schema;
+mod testing;

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::candidate::{Candidate, JudgeInput, Measurements};
 use crate::check::{CheckSubject, CompiledCheck};
 use crate::grade::{Outcome, VerdictStatus};
-use crate::rubric::{Criterion, CriterionKind, Polarity, Question, Rubric, Value};
+use crate::rubric::{Criterion, CriterionKind, Polarity, Question, Rubric, Scale, Value};
 use crate::score::{QuestionAnswer, QuoteStatus, compute_verdict};
 use crate::suite::{Case, Suite};
 
@@ -140,8 +140,8 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
 fn name_promptfoo_variants(results: &[Json]) -> Vec<String> {
     let prompts: Vec<Option<String>> = results.iter().map(name_promptfoo_prompt).collect();
     let providers: Vec<Option<String>> = results.iter().map(name_promptfoo_provider).collect();
-    let has_several = |names: &[Option<String>]| names.iter().any(|name| *name != names[0]);
-    let (has_prompts, has_providers) = (has_several(&prompts), has_several(&providers));
+    let differ = |names: &[Option<String>]| names.iter().any(|name| *name != names[0]);
+    let (has_prompts, has_providers) = (differ(&prompts), differ(&providers));
     let bracket = |name: Option<String>, is_shown: bool| match name {
         Some(name) if is_shown => format!(" [{name}]"),
         _ => String::new(),
@@ -365,6 +365,13 @@ impl<'a> CaseComparison<'a> {
                 self.note_difference(criterion, &part, score, "the contrary of what the code returned");
                 score
             }
+            // A judge of promptfoo gives a score next to its yes or no, which here is the answer.
+            Some(part) if is_answered_yes_or_no(criterion) && part.passed.is_some() => {
+                let held = f64::from(u8::from(part.passed == Some(true)));
+                let score = if wants_contrary(criterion) { 1.0 - held } else { held };
+                self.note_difference(criterion, &part, score, "yes or no");
+                score
+            }
             // What is taken has been turned already where `not` turns it.
             _ if wants_contrary(criterion) => 1.0 - score,
             _ => score,
@@ -384,9 +391,9 @@ impl<'a> CaseComparison<'a> {
         let free: Vec<usize> =
             (0..self.used.len()).filter(|at| !self.used[*at] && is_named(&self.verdict.parts[*at])).collect();
         let same = free.iter().find(|at| self.verdict.parts[**at].value == value);
-        let found = same.or(free.first()).copied()?;
-        self.used[found] = true;
-        Some(found)
+        let place = same.or(free.first()).copied()?;
+        self.used[place] = true;
+        Some(place)
     }
 
     /// One of several statements that the other tool judged together.
@@ -411,6 +418,10 @@ impl<'a> CaseComparison<'a> {
 /// Whether the contrary of its answer counts.
 fn wants_contrary(criterion: &Criterion) -> bool {
     criterion.polarity != Polarity::Plain
+}
+
+fn is_answered_yes_or_no(criterion: &Criterion) -> bool {
+    matches!(criterion.ask, CriterionKind::Question(Scale::Binary))
 }
 
 /// Whether a program or an expression decides it.
@@ -458,8 +469,7 @@ mod tests {
 
     #[test]
     fn what_turned_code_returned_is_told_by_whether_it_held() {
-        let mut criterion =
-            Criterion::new("not-javascript", "", CriterionKind::Question(crate::rubric::Scale::Unit));
+        let mut criterion = Criterion::new("not-javascript", "", CriterionKind::Question(Scale::Unit));
         criterion.threshold = Some(1.0 - 1e-6);
         for (passed, score, returned) in
             [(false, 0.3, 0.3), (true, 0.0, 0.0), (true, 1.0, 0.0), (false, 0.0, 1.0), (true, 0.3, 0.0)]

@@ -304,24 +304,16 @@ fn path_lengths(graph: &Graph) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use super::*;
-    use crate::dialect::{self, ProjectEnvironment, ReadError, VariableExpansion};
+    use crate::dialect;
+    use crate::testing::with_one_file;
 
     fn suite(text: &str) -> Suite {
-        let read = |path: &Path| {
-            if path == Path::new("suite.yaml") { Ok(text.into()) } else { Err(ReadError::Missing) }
-        };
-        let world = ProjectEnvironment {
-            root: PathBuf::new(),
-            read: &read,
-            glob: &|_| Ok(Vec::new()),
-            variable: &|_| None,
-            variables: VariableExpansion::Filled,
-            call: &dialect::refuse_scripts,
-        };
-        let loaded = dialect::read_suite(Path::new("suite.yaml"), None, &world);
+        let loaded = with_one_file("suite.yaml", text, |world| {
+            dialect::read_suite(Path::new("suite.yaml"), None, world)
+        });
         let messages: Vec<String> =
             loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect();
         loaded.suite.unwrap_or_else(|| panic!("{messages:?}"))

@@ -203,8 +203,8 @@ pub fn plural(n: usize, noun: &str) -> String {
 /// Two numbers with as many digits as tell them apart, at least two.
 pub fn format_unlike(numbers: [f64; 2]) -> [String; 2] {
     let format_both = |n_digits: usize| numbers.map(|number| format!("{number:.n_digits$}"));
-    let found = (2..9).map(format_both).find(|[one, other]| one != other);
-    found.unwrap_or_else(|| format_both(2))
+    let distinct = (2..9).map(format_both).find(|[one, other]| one != other);
+    distinct.unwrap_or_else(|| format_both(2))
 }
 
 #[cfg(test)]
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_number_that_misses_another_one_does_not_look_like_it() {
-        let check = |numbers, shown: [&str; 2]| assert_eq!(format_unlike(numbers), shown);
+        let check = |numbers, expected: [&str; 2]| assert_eq!(format_unlike(numbers), expected);
         check([0.5, 1.0], ["0.50", "1.00"]);
         check([4.0 / 6.0, 0.67], ["0.667", "0.670"]);
         check([2.0 / 3.0, 0.667], ["0.6667", "0.6670"]);

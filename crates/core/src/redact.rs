@@ -290,10 +290,10 @@ impl Redactor {
 /// Replaces lists and objects under secret names, with everything in them. Reads each byte once.
 fn redact_nested_fields(text: &str) -> String {
     let (mut clean, mut end) = (String::with_capacity(text.len()), 0);
-    while let Some(found) = NESTED.find_at(text, end) {
-        let is_quoted = found.as_str().starts_with('\\');
+    while let Some(field) = NESTED.find_at(text, end) {
+        let is_quoted = field.as_str().starts_with('\\');
         // The bracket is the last byte.
-        let start = found.end() - 1;
+        let start = field.end() - 1;
         clean.push_str(&text[end..start]);
         end = find_value_end(text, start, is_quoted);
         let value = &text[start..end];
@@ -395,11 +395,11 @@ fn blank_attribute(value: &mut Value) -> bool {
         return blank(value);
     }
     let redacted = serde_json::json!({ "stringValue": REDACTED });
-    let is_told = *value != redacted && value["stringValue"] != "";
-    if is_told {
+    let is_secret = *value != redacted && value["stringValue"] != "";
+    if is_secret {
         *value = redacted;
     }
-    is_told
+    is_secret
 }
 
 /// Every text and number in a value; tells whether there was any.
@@ -489,10 +489,10 @@ mod tests {
             "scores": { "no-password": 0.5 }, "arguments": { "password": 482913 },
         });
         assert!(redactor.json(&mut own));
-        let kept = serde_json::json!({
+        let expected = serde_json::json!({
             "scores": { "no-password": 0.5 }, "arguments": { "password": "[redacted]" },
         });
-        assert_eq!(own, kept, "a score of ours is no secret");
+        assert_eq!(own, expected, "a score of ours is no secret");
     }
 
     #[test]

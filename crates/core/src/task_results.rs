@@ -122,7 +122,7 @@ fn field_values(fields: &MetadataFields, name: &str) -> Vec<String> {
     let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match fields.get(name).or_else(nested) {
         None | Some(Json::Null | Json::Object(_)) => Vec::new(),
-        Some(Json::Array(several)) => several.iter().map(text).collect(),
+        Some(Json::Array(values)) => values.iter().map(text).collect(),
         Some(one) => vec![text(one)],
     }
 }
@@ -165,10 +165,10 @@ fn question_results(answers: &[&SubmittedAnswer<'_>]) -> Vec<QuestionResult> {
     let finish = |gathered: QuestionAccumulator| {
         let QuestionAccumulator { mut result, positions } = gathered;
         let described = positions.describe_by(ScoreField::Criterion).into_iter().next();
-        if let (Some((_, found)), Some((low, high))) = (described, result.scale) {
+        if let (Some((_, summary)), Some((low, high))) = (described, result.scale) {
             let native = |position: f64| low + position * (high - low);
-            result.mean = Some(native(found.estimate.mean));
-            let interval = found.estimate.interval.filter(|(low, high)| low < high);
+            result.mean = Some(native(summary.estimate.mean));
+            let interval = summary.estimate.interval.filter(|(low, high)| low < high);
             result.interval = interval.map(|(low, high)| (native(low), native(high)));
         }
         result

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jurist_core::candidate::{RecordField, expand_tool_calls, record_field};
+use jurist_core::candidate::{RecordField, expand_traces, record_field};
 use serde_json::{Map, Value};
 
 use crate::load::open_file;
@@ -214,7 +214,7 @@ impl RawRecord {
         if !record.is_object() {
             return Err("a record must be a JSON object".to_owned());
         }
-        expand_tool_calls(&mut record);
+        expand_traces(&mut record);
         Ok(record)
     }
 }

@@ -45,17 +45,35 @@ pub struct NotTrusted {
     folder: String,
 }
 
-/// Whether the user has trusted the file of these settings. Settings without a file are the user's own.
-pub fn is_trusted(settings: &ProjectSettings) -> bool {
-    let Some(file) = &settings.file else { return true };
-    TrustList::of_user().is_some_and(|list| list.contains(file))
+/// Whether files are trusted that are not on the user's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrustRule {
+    ListedFiles,
+    /// The user said so for this command, with `--trust-settings`.
+    AllFiles,
 }
 
-/// Fails if settings need trust and their file is not on the user's list.
+impl TrustRule {
+    /// By whether the user passed `--trust-settings`.
+    pub fn from_flag(trusts_settings: bool) -> Self {
+        if trusts_settings { Self::AllFiles } else { Self::ListedFiles }
+    }
+}
+
+/// The settings with the answer to whether their file is trusted: every command, server and worker decides it here.
+/// Settings that were not passed through this function count as not trusted.
+#[must_use]
+pub fn decide_trust(settings: ProjectSettings, rule: TrustRule) -> ProjectSettings {
+    let is_listed = |file: &SettingsFile| TrustList::of_user().is_some_and(|list| list.contains(file));
+    let is_file_trusted = rule == TrustRule::AllFiles || settings.file.as_ref().is_some_and(is_listed);
+    ProjectSettings { is_file_trusted, ..settings }
+}
+
+/// Fails if settings need trust and their file has none, by [`decide_trust`].
 pub fn require_trust(settings: &ProjectSettings) -> Result<(), NotTrusted> {
     let keys = settings.keys_that_need_trust();
     let Some(file) = settings.file.as_ref().filter(|_| !keys.is_empty()) else { return Ok(()) };
-    if is_trusted(settings) {
+    if settings.is_file_trusted {
         return Ok(());
     }
     let here = std::path::absolute(".").unwrap_or_default();

@@ -53,6 +53,7 @@ targets! {
     "trace_webarena" |input| traces::read(TraceFormat::WebArena, input),
     "trace_react" |input| traces::read(TraceFormat::React, input),
     "trace_potato" |input| traces::read(TraceFormat::Potato, input),
+    "trace_sharegpt" |input| traces::read(TraceFormat::ShareGpt, input),
     "trace_openai_responses" |input| traces::read(TraceFormat::OpenaiResponses, input),
     "trace_langchain" |input| traces::read(TraceFormat::Langchain, input),
     "trace_anthropic" |input| traces::read(TraceFormat::Anthropic, input),

@@ -55,7 +55,7 @@ pub struct AgreeArgs {
     #[command(flatten)]
     place: DatabaseArgs,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
@@ -65,42 +65,46 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
 /// Measures agreement and writes it as the arguments ask for it.
 pub fn write_agreement(out: &mut impl Write, args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
     let (grades, declared) = read_with_parts(&args.files, args.task.as_deref(), &args.place)?;
-    let mut grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
+    let mut grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.output)?;
     sort_for_resampling(&mut grades);
     let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
-    let found: Vec<Agreement> = rated
+    let agreements: Vec<Agreement> = rated
         .iter()
         .map(|criterion_ratings| {
-            measure_agreement(&criterion_ratings.ratings, criterion_ratings.level, args.told.seed)
+            measure_agreement(&criterion_ratings.ratings, criterion_ratings.level, args.output.seed)
         })
         .collect();
-    if args.told.json {
-        let mut told = serde_json::Map::new();
-        for (rated, found) in rated.iter().zip(&found) {
-            let mut of_one = serde_json::to_value(found)?;
+    if args.output.json {
+        let mut report = serde_json::Map::new();
+        for (rated, agreement) in rated.iter().zip(&agreements) {
+            let mut of_one = serde_json::to_value(agreement)?;
             of_one["n_repeated"] = rated.n_repeated.into();
-            told.insert(rated.criterion.to_owned(), of_one);
+            report.insert(rated.criterion.to_owned(), of_one);
         }
-        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
-        for (rated, found) in rated.iter().zip(&found) {
-            show_agreement(out, rated, found, count_unscored_grades(&grades, rated.criterion))?;
+        for (rated, agreement) in rated.iter().zip(&agreements) {
+            show_agreement(out, rated, agreement, count_unscored_grades(&grades, rated.criterion))?;
         }
     }
-    if let (Some(picture), [rated], [found]) = (&args.told.chart, rated.as_slice(), found.as_slice()) {
-        picture.draw(&build_agreement_chart(rated, found))?;
+    if let (Some(picture), [rated], [agreement]) =
+        (&args.output.chart, rated.as_slice(), agreements.as_slice())
+    {
+        picture.draw(&build_agreement_chart(rated, agreement))?;
     }
     // If no figure can be computed, the file is at fault.
-    let known = found.iter().any(|agreement| agreement.percent.value().is_some());
+    let known = agreements.iter().any(|agreement| agreement.percent.value().is_some());
     Ok(if known { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
 /// Each two graders.
-fn build_agreement_chart(rated: &CriterionRatings<'_>, found: &Agreement) -> Chart {
+fn build_agreement_chart(rated: &CriterionRatings<'_>, agreement: &Agreement) -> Chart {
     let which = if rated.level == Level::Nominal { "kappa" } else { "quadratic kappa" };
     let title = format!("Agreement on {} ({which})", rated.criterion);
-    let pairs =
-        found.pairs.iter().map(|pair| (&pair.raters, kappa_for_level(&pair.measures, rated.level).value()));
+    let pairs = agreement
+        .pairs
+        .iter()
+        .map(|pair| (&pair.raters, kappa_for_level(&pair.measures, rated.level).value()));
     Chart::Matrix(MatrixChart::of_pairs(title, rated.ratings.raters(), pairs))
 }
 
@@ -138,8 +142,8 @@ fn show_agreement(
     if 0 < n_silent {
         writeln!(out, "  {} without a score are excluded", plural(n_silent, "answer"))?;
     }
-    for said in rated.notes() {
-        writeln!(out, "  {}", printable_line(&said))?;
+    for note in rated.notes() {
+        writeln!(out, "  {}", printable_line(&note))?;
     }
     let rows = [
         ("same answer", &it.percent),
@@ -182,7 +186,7 @@ fn show_agreement(
 /// Rows of pairs, and of graders left out, that anybody reads.
 const MOST_ROWS: usize = 30;
 
-/// What the numbers allow to say.
+/// The conclusion that the figures support.
 fn interpret_agreement(it: &Agreement) -> String {
     let without = it.without.iter().map(|without| AlphaWithoutGrader {
         grader: printable_line(&without.rater),

@@ -63,7 +63,7 @@ Examples:
 }
 
 /// The newest so many.
-const SHOWN: usize = 100;
+const MAX_ALERTS: usize = 100;
 
 pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
@@ -73,29 +73,29 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
             Some(AlertsSubcommand::Snooze { id, hours }) => return run_snooze(&reached, *id, *hours).await,
             None => {}
         }
-        let (found, last_check) = match &reached {
+        let (alerts, last_check) = match &reached {
             Reached::Store(store, project) => {
                 let which = if args.all { AlertSelection::All } else { AlertSelection::Open };
-                (load_alerts(store, *project, which, None, SHOWN).await?.0, None)
+                (load_alerts(store, *project, which, None, MAX_ALERTS).await?.0, None)
             }
             Reached::Server(remote) => {
-                let mut page = remote.get(&format!("/alerts?all={}&limit={SHOWN}", args.all)).await?;
+                let mut page = remote.get(&format!("/alerts?all={}&limit={MAX_ALERTS}", args.all)).await?;
                 let last_check = page["last_check"].as_str().map(printable);
-                let found = serde_json::from_value(page["items"].take())
+                let alerts = serde_json::from_value(page["items"].take())
                     .context("cannot read the server's response; its version may differ")?;
-                (found, last_check)
+                (alerts, last_check)
             }
         };
         let mut out = crate::render::stdout();
         match args.json {
-            true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
-            false => write!(out, "{}", render_alert_list(&found, last_check.as_deref()))?,
+            true => writeln!(out, "{}", serde_json::to_string_pretty(&alerts)?)?,
+            false => write!(out, "{}", render_alert_list(&alerts, last_check.as_deref()))?,
         }
         let now = clock::current_time();
         let is_new = |alert: &AlertShown| {
             alert.resolved.is_none() && alert.acknowledged.is_none() && !is_snoozed(alert, now)
         };
-        Ok(if found.iter().any(is_new) { CommandOutcome::Failed } else { CommandOutcome::Passed })
+        Ok(if alerts.iter().any(is_new) { CommandOutcome::Failed } else { CommandOutcome::Passed })
     })
 }
 
@@ -114,7 +114,7 @@ async fn run_acknowledge(reached: &Reached, id: AlertId) -> anyhow::Result<Comma
 }
 
 async fn run_snooze(reached: &Reached, id: AlertId, hours: u32) -> anyhow::Result<CommandOutcome> {
-    let shown: AlertShown = match reached {
+    let alert: AlertShown = match reached {
         Reached::Store(store, project) => {
             store.alert(*project, id).await?;
             let is_open = snooze_alert_for_hours(store, *project, id, hours, clock::current_time()).await?;
@@ -129,7 +129,7 @@ async fn run_snooze(reached: &Reached, id: AlertId, hours: u32) -> anyhow::Resul
                 .context("cannot read the server's response; its version may differ")?
         }
     };
-    let until = shown.snoozed_until.unwrap_or_default();
+    let until = alert.snoozed_until.unwrap_or_default();
     match hours {
         0 => writeln!(crate::render::stdout(), "{id} is no longer snoozed")?,
         _ => writeln!(crate::render::stdout(), "snoozed {id} until {until}")?,

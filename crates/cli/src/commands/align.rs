@@ -79,19 +79,19 @@ pub struct AlignArgs {
     #[command(flatten)]
     place: DatabaseArgs,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     write_alignments(&mut crate::render::stdout(), args)
 }
 
-/// Measures how far judges agree with people and writes it as the arguments ask for it.
+/// Measures the agreement of judges with people and writes it in the format of the arguments.
 pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let AlignmentInput { all, judges, declared, texts, no_match, labelled, not_compared } =
         args.read_input()?;
     anyhow::ensure!(
-        args.told.chart.is_none() || judges.len() < 2,
+        args.output.chart.is_none() || judges.len() < 2,
         "a chart shows one judge, and these files have {}",
         judges.join(", ")
     );
@@ -101,7 +101,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     let versions: BTreeSet<&RubricHash> =
         parts.iter().filter_map(|alignment_group| alignment_group.version).collect();
     let mut version_names = VersionNames::default();
-    if !versions.is_empty() && !args.told.json {
+    if !versions.is_empty() && !args.output.json {
         version_names = find_version_names(&versions, &args.place);
         writeln!(
             out,
@@ -128,18 +128,18 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         let (own, people): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_judge);
         for judge in own {
             let unanswered = find_unanswered_labels(&part.grades, &judges, &rated.ratings.raters()[judge]);
-            match align(&rated.ratings, judge, &people, rated.level, args.told.seed) {
-                Ok(found) => {
-                    if let Some(picture) = &args.told.chart {
-                        let title = format!("{}: {}", rated.criterion, found.judge);
+            match align(&rated.ratings, judge, &people, rated.level, args.output.seed) {
+                Ok(alignment) => {
+                    if let Some(picture) = &args.output.chart {
+                        let title = format!("{}: {}", rated.criterion, alignment.judge);
                         let (people, judge) = ("people".to_owned(), "judge".to_owned());
-                        let labels: Vec<String> = found
+                        let labels: Vec<String> = alignment
                             .confusion
                             .labels
                             .iter()
                             .map(|it| rated.answer_word(it).to_owned())
                             .collect();
-                        let counts = &found.confusion.counts;
+                        let counts = &alignment.confusion.counts;
                         picture.draw(&Chart::Matrix(MatrixChart::confusion(
                             title, people, judge, &labels, counts,
                         )))?;
@@ -147,28 +147,29 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     aligned.push(AlignedJudge {
                         criterion: rated.criterion.to_owned(),
                         row: report.len(),
-                        judge: found.judge.clone(),
+                        judge: alignment.judge.clone(),
                         agreement: AgreementByItem {
                             judge: match version {
-                                Some(version) => format!("{}, {}", found.judge, version_label(version)),
-                                None => found.judge.clone(),
+                                Some(version) => format!("{}, {}", alignment.judge, version_label(version)),
+                                None => alignment.judge.clone(),
                             },
-                            items: found.by_item.clone(),
+                            items: alignment.by_item.clone(),
                         },
                     });
-                    let kappa = kappa_for_level(&found.with_consensus, rated.level);
-                    if let Some(why) = args.explain_low_kappa(&found, kappa.interval()) {
+                    let kappa = kappa_for_level(&alignment.with_consensus, rated.level);
+                    if let Some(why) = args.explain_low_kappa(&alignment, kappa.interval()) {
                         gate_failures.push(format!("`{}`: {why}", printable_line(rated.criterion)));
                     }
-                    if !args.told.json {
+                    if !args.output.json {
                         if let Some(it) = version {
                             write!(out, "\x1b[2m{}\x1b[0m  ", printable_line(&version_label(it)))?;
                         }
-                        let shown = ShownAlignment { rated: &rated, found: &found, unanswered: &unanswered };
+                        let shown =
+                            ShownAlignment { rated: &rated, alignment: &alignment, unanswered: &unanswered };
                         args.show_alignment(out, &shown, &part.grades, &texts)?;
                     }
                     report.push(json!({
-                        "criterion": rated.criterion, "rubric": version, "alignment": found,
+                        "criterion": rated.criterion, "rubric": version, "alignment": alignment,
                         "n_repeated": rated.n_repeated, "n_unmatched_labels": unanswered.len(),
                     }));
                 }
@@ -185,15 +186,15 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
             }
         }
     }
-    show_judge_differences(out, &aligned, &mut report, &args.told)?;
-    if args.told.json {
+    show_judge_differences(out, &aligned, &mut report, &args.output)?;
+    if args.output.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
     anyhow::ensure!(!aligned.is_empty(), "{no_match}");
     if let Some(note) = not_compared {
         print_note(&note);
     }
-    if !args.told.json {
+    if !args.output.json {
         for failure in &gate_failures {
             writeln!(out, "--min-kappa {}: {failure}", args.min_kappa.unwrap_or_default())?;
         }
@@ -228,7 +229,7 @@ struct AlignedJudge {
 }
 
 impl AlignArgs {
-    /// Reads the judges first: their criteria say which columns of a human table hold labels.
+    /// Reads the judges first: their criteria decide which columns of a human table hold labels.
     fn read_input(&self) -> anyhow::Result<AlignmentInput> {
         let judge_set = read_grade_set(&self.judge, None, &[], &self.place)?;
         let judged = judge_set.grades.into_iter().flat_map(with_parts);
@@ -263,18 +264,18 @@ impl AlignArgs {
         let labelled = list_criteria(&humans);
         let not_compared = describe_unjudged_criteria(&labelled, &judged, self.criterion.as_deref());
         let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
-        let all = filter_by_criterion(all, self.criterion.as_deref(), &self.told)?;
+        let all = filter_by_criterion(all, self.criterion.as_deref(), &self.output)?;
         Ok(AlignmentInput { all, judges, declared, texts, no_match, labelled, not_compared })
     }
 
     /// Why a judge does not pass `--min-kappa` on a criterion; `None` if it passes, or if there is no such gate.
-    fn explain_low_kappa(&self, found: &Alignment, interval: Option<(f64, f64)>) -> Option<String> {
+    fn explain_low_kappa(&self, alignment: &Alignment, interval: Option<(f64, f64)>) -> Option<String> {
         let min_kappa = self.min_kappa?;
-        let n_compared = found.n_items - found.n_split;
+        let n_compared = alignment.n_items - alignment.n_split;
         if n_compared < self.min_candidates {
-            let ties = match self.min_candidates <= found.n_items {
+            let ties = match self.min_candidates <= alignment.n_items {
                 true => {
-                    format!("; each of the {} needs {}", plural(found.n_split, "tie"), self.tie_advice())
+                    format!("; each of the {} needs {}", plural(alignment.n_split, "tie"), self.tie_advice())
                 }
                 false => String::new(),
             };
@@ -291,7 +292,8 @@ impl AlignArgs {
         }
     }
 
-    /// What resolves a tie. The answers of people in the database do not have what was decided about them.
+    /// What resolves a tie. In the database, answers of people are stored without the labels that were decided from
+    /// them.
     fn tie_advice(&self) -> String {
         let reads_people = self.human.iter().any(|path| path.as_os_str() == "people" && !path.is_file());
         let decisions = if reads_people { "; `--human labels` has the decisions" } else { "" };
@@ -305,21 +307,21 @@ impl AlignArgs {
         grades: &[Grade],
         texts: &BTreeMap<String, String>,
     ) -> anyhow::Result<()> {
-        let ShownAlignment { rated, found: it, unanswered } = *shown;
-        let is_final = are_final_labels(&it.humans);
+        let ShownAlignment { rated, alignment, unanswered } = *shown;
+        let is_final = are_final_labels(&alignment.humans);
         let compared = match is_final {
             true => "final labels".to_owned(),
-            false => plural(it.humans.len(), "person").replace("persons", "people"),
+            false => plural(alignment.humans.len(), "person").replace("persons", "people"),
         };
         writeln!(
             out,
             "\x1b[1m{}\x1b[0m  {} compared with {compared} on {}",
             printable_line(rated.criterion),
-            printable_line(&it.judge),
-            plural(it.n_items, "candidate")
+            printable_line(&alignment.judge),
+            plural(alignment.n_items, "candidate")
         )?;
-        for said in rated.notes() {
-            writeln!(out, "  {}", printable_line(&said))?;
+        for note in rated.notes() {
+            writeln!(out, "  {}", printable_line(&note))?;
         }
         if let Some(first) = unanswered.first() {
             writeln!(
@@ -329,53 +331,56 @@ impl AlignArgs {
                 printable_line(first)
             )?;
         }
-        if 0 < it.n_split {
+        if 0 < alignment.n_split {
             writeln!(
                 out,
                 "  {} of them have no human majority (ties); majority agreement, kappa, alpha and the table use the other {}. A tie needs {}.",
-                it.n_split,
-                it.n_items - it.n_split,
+                alignment.n_split,
+                alignment.n_items - alignment.n_split,
                 self.tie_advice()
             )?;
         }
-        // Pass and fail have no order to speak of, and yet a judge may be too mild.
-        let is_pass_or_fail = it.confusion.labels.len() <= 2 && it.with_mean.bias.value().is_some();
+        // Pass and fail are nominal answers, but a judge may still be too mild, so the measures with a direction are
+        // shown.
+        let is_pass_or_fail =
+            alignment.confusion.labels.len() <= 2 && alignment.with_mean.bias.value().is_some();
         let has_order = rated.level != Level::Nominal || is_pass_or_fail;
         let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
         let rows = [
-            ("majority agreement", &it.with_consensus.percent),
-            (name, kappa_for_level(&it.with_consensus, rated.level)),
-            ("Krippendorff's alpha", &it.krippendorff_alpha),
-            ("rank correlation", &it.with_mean.spearman),
-            ("bias", &it.with_mean.bias),
-            ("mean absolute error", &it.with_mean.mean_absolute_error),
+            ("majority agreement", &alignment.with_consensus.percent),
+            (name, kappa_for_level(&alignment.with_consensus, rated.level)),
+            ("Krippendorff's alpha", &alignment.krippendorff_alpha),
+            ("rank correlation", &alignment.with_mean.spearman),
+            ("bias", &alignment.with_mean.bias),
+            ("mean absolute error", &alignment.with_mean.mean_absolute_error),
         ];
         for (name, measure) in rows.into_iter().take(if has_order { 6 } else { 3 }) {
             writeln!(out, "  {name:<22}{}", format_measure(measure))?;
         }
-        if it.confusion.labels.len() <= 10 {
-            show_confusion_matrix(out, rated, it)?;
+        if alignment.confusion.labels.len() <= 10 {
+            show_confusion_matrix(out, rated, alignment)?;
         }
-        for rates in it.answers.iter().filter(|_| it.confusion.labels.len() == 2) {
+        for rates in alignment.answers.iter().filter(|_| alignment.confusion.labels.len() == 2) {
             let name = format!("recall of `{}`", printable_line(rated.answer_word(&rates.label)));
             writeln!(out, "  {name:<22}{}", format_measure(&rates.sensitivity))?;
         }
-        for found in it.disagreements.iter().take(self.worst) {
-            let people: Vec<&str> = found.humans.iter().map(|answer| rated.answer_word(answer)).collect();
+        for disagreement in alignment.disagreements.iter().take(self.worst) {
+            let people: Vec<&str> =
+                disagreement.humans.iter().map(|answer| rated.answer_word(answer)).collect();
             writeln!(
                 out,
                 "  \x1b[33m{}\x1b[0m: judge {}, people {}",
-                printable_line(&found.item),
-                printable_line(rated.answer_word(&found.judge)),
+                printable_line(&disagreement.item),
+                printable_line(rated.answer_word(&disagreement.judge)),
                 printable_line(&people.join(", "))
             )?;
-            if let Some(text) = find_candidate_text(texts, &found.item) {
+            if let Some(text) = find_candidate_text(texts, &disagreement.item) {
                 writeln!(out, "      text: {}", printable_line(text))?;
             }
             // The reason of another judge explains another answer.
-            let is_compared = |name: &String| *name == it.judge || it.humans.contains(name);
+            let is_compared = |name: &String| *name == alignment.judge || alignment.humans.contains(name);
             let about = |grade: &&Grade| {
-                grade.candidate == found.item
+                grade.candidate == disagreement.item
                     && grade.criterion == rated.criterion
                     && !grade.reason.is_empty()
                     && is_compared(&grade.grader.name)
@@ -389,11 +394,11 @@ impl AlignArgs {
                 )?;
             }
         }
-        let conclusion = match is_final && it.one_more_person.n_items == 0 {
+        let conclusion = match is_final && alignment.one_more_person.n_items == 0 {
             true => "Each candidate has one final label, so the judge cannot be compared with one more person; `--human \
                      people` has the answers of each person."
                 .to_owned(),
-            false => it.one_more_person.sentence(),
+            false => alignment.one_more_person.sentence(),
         };
         writeln!(out, "  {conclusion}\n")?;
         Ok(())
@@ -403,13 +408,13 @@ impl AlignArgs {
 /// What is printed about one judge on one criterion.
 struct ShownAlignment<'a> {
     rated: &'a CriterionRatings<'a>,
-    found: &'a Alignment,
+    alignment: &'a Alignment,
     /// Candidates with a label and without an answer of the judge.
     unanswered: &'a [&'a str],
 }
 
-/// Tells the configurations of a judge apart where a candidate has grades of several, such as with and without a
-/// calibration. Without this, all grades but the first would be left out as repeated answers.
+/// Adds the configuration to the name of a judge if a candidate has grades of more than one configuration, such as with
+/// and without a calibration. Without this, all grades but the first would be left out as repeated answers.
 fn name_configurations(judged: &mut [Grade]) {
     let question = |grade: &Grade| JudgedQuestion {
         judge: grade.grader.name.clone(),
@@ -417,16 +422,16 @@ fn name_configurations(judged: &mut [Grade]) {
         rubric: grade.rubric.clone(),
     };
     let mut first: BTreeMap<JudgedQuestion, BTreeMap<String, String>> = BTreeMap::new();
-    let mut several: BTreeSet<JudgedQuestion> = BTreeSet::new();
+    let mut with_several: BTreeSet<JudgedQuestion> = BTreeSet::new();
     for grade in &*judged {
         let Some(configuration) = &grade.grader.configuration else { continue };
         let by_candidate = first.entry(question(grade)).or_default();
         let known = by_candidate.entry(grade.candidate.clone()).or_insert_with(|| configuration.clone());
         if *known != *configuration {
-            several.insert(question(grade));
+            with_several.insert(question(grade));
         }
     }
-    for grade in judged.iter_mut().filter(|grade| several.contains(&question(grade))) {
+    for grade in judged.iter_mut().filter(|grade| with_several.contains(&question(grade))) {
         if let Some(configuration) = &grade.grader.configuration {
             grade.grader.name = format!("{}{CONFIGURATION}{configuration}", grade.grader.name);
         }
@@ -436,7 +441,7 @@ fn name_configurations(judged: &mut [Grade]) {
 /// The text between the name of a judge and the hash of its configuration.
 const CONFIGURATION: &str = ", configuration ";
 
-/// What a judge was asked, in one version of its rubric.
+/// A question to a judge, in one version of its rubric.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct JudgedQuestion {
     judge: String,
@@ -497,7 +502,7 @@ fn find_unanswered_labels<'a>(grades: &'a [Grade], judges: &[String], judge: &st
     labelled.difference(&answered).copied().collect()
 }
 
-/// Names judged cases as people name them.
+/// Gives judged cases the names that the human labels use.
 fn drop_row_numbers(judged: &mut [Grade], humans: &[Grade]) {
     let candidates = |grades: &[Grade]| -> BTreeSet<String> {
         grades.iter().map(|grade| grade.candidate.clone()).collect()
@@ -565,7 +570,7 @@ fn build_alignment_groups(grades: &[Grade]) -> Vec<AlignmentGroup<'_>> {
     for (criterion, versions) in &criteria {
         match versions.as_slice() {
             [] | [_] => parts.push(AlignmentGroup { version: None, grades: part(criterion, None) }),
-            several => parts.extend(several.iter().map(|rubric_hash| AlignmentGroup {
+            rubrics => parts.extend(rubrics.iter().map(|rubric_hash| AlignmentGroup {
                 version: Some(rubric_hash),
                 grades: part(criterion, Some(rubric_hash)),
             })),
@@ -588,11 +593,11 @@ fn show_judge_differences(
     out: &mut impl Write,
     aligned: &[AlignedJudge],
     report: &mut [Json],
-    told: &AnalysisOutputArgs,
+    output: &AnalysisOutputArgs,
 ) -> anyhow::Result<()> {
     for judges in aligned.chunk_by(|a, b| a.criterion == b.criterion) {
         let agreement: Vec<AgreementByItem> = judges.iter().map(|judge| judge.agreement.clone()).collect();
-        let differences = compare_judges(&agreement, told.seed);
+        let differences = compare_judges(&agreement, output.seed);
         if differences.is_empty() {
             continue;
         }
@@ -604,7 +609,7 @@ fn show_judge_differences(
             let own: Vec<&JudgeDifference> = differences.iter().filter(is_of_judge).collect();
             report[judge.row]["comparisons"] = json!(own);
         }
-        if told.json {
+        if output.json {
             continue;
         }
         let p_name = if differences.len() == 1 { "p-value" } else { "p-value (Holm)" };
@@ -619,7 +624,7 @@ fn show_judge_differences(
     Ok(())
 }
 
-/// What is compared if one judge has several configurations.
+/// The configurations that are compared, if one judge has more than one.
 const CONFIGURATIONS: &str = "these configurations of a judge";
 
 /// What two judges are that are compared: often the same model, with another rubric or another calibration.
@@ -673,7 +678,7 @@ fn show_judge_difference(
     Ok(())
 }
 
-/// Rows are what most people say, columns what the judge says.
+/// Rows are the majority answers of people, columns the answers of the judge.
 fn show_confusion_matrix(
     out: &mut impl Write,
     rated: &CriterionRatings<'_>,

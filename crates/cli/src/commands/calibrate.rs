@@ -44,7 +44,7 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -68,23 +68,23 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         MethodName::Platt => MappingMethod::Platt,
         MethodName::Quantile => MappingMethod::Quantile,
     };
-    let found = calibrate(&judge, &human, method, args.told.seed)?;
+    let calibration = calibrate(&judge, &human, method, args.output.seed)?;
     let MajorityPasses { passes, ties } = people.decide_by_majority(args.threshold);
     let (decided, passes): (Vec<f64>, Vec<bool>) =
         both.iter().filter_map(|(id, judge, _)| Some((*judge, *passes.get(*id)?))).unzip();
     let n_ties = ties.iter().filter(|id| judged.contains_key(*id)).count();
-    let mark = calibrate_threshold(&decided, &passes, args.threshold, args.told.seed);
-    let shown = select_anchors(&judge, &human, args.anchors);
+    let mark = calibrate_threshold(&decided, &passes, args.threshold, args.output.seed);
+    let anchors = select_anchors(&judge, &human, args.anchors);
     let mut out = crate::render::stdout();
-    if args.told.json {
-        let told = json!({
-            "calibration": found,
+    if args.output.json {
+        let report = json!({
+            "calibration": calibration,
             "threshold": mark.as_ref().ok(),
             "n_unmatched_labels": unmatched.len(),
             "n_ties": n_ties,
-            "anchors": shown.as_ref().ok().map(|shown| shown.chosen.iter().map(|at| both[*at].0).collect::<Vec<_>>()),
+            "anchors": anchors.as_ref().ok().map(|anchors| anchors.chosen.iter().map(|at| both[*at].0).collect::<Vec<_>>()),
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
         writeln!(out, "{} labelled candidates", both.len())?;
         let n_off_scale = people.n_off_scale + machine.n_off_scale;
@@ -93,45 +93,45 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
             writeln!(out, "\x1b[33m{note}\x1b[0m")?;
         }
         for (name, before, after) in [
-            ("Brier score", &found.before.brier, &found.after.brier),
-            ("calibration error", &found.before.ece, &found.after.ece),
-            ("bias", &found.before.bias, &found.after.bias),
+            ("Brier score", &calibration.before.brier, &calibration.after.brier),
+            ("calibration error", &calibration.before.ece, &calibration.after.ece),
+            ("bias", &calibration.before.bias, &calibration.after.bias),
         ] {
             writeln!(out, "  {name:<20}{:>7.3}  →  {:.3}", before.value, after.value)?;
         }
-        writeln!(out, "{}", found.sentence())?;
+        writeln!(out, "{}", calibration.sentence())?;
         writeln!(out, "{}", pass_mark(&mark, args.threshold, machine.scale))?;
         if let Some(note) = pass_mark_ties_note(n_ties) {
             writeln!(out, "\x1b[33m{note}\x1b[0m")?;
         }
-        if let Ok(it) = &shown {
-            let names: Vec<&str> = it.chosen.iter().map(|at| both[*at].0.as_str()).collect();
+        if let Ok(anchors) = &anchors {
+            let names: Vec<&str> = anchors.chosen.iter().map(|at| both[*at].0.as_str()).collect();
             writeln!(out, "Suggested anchors for the judge: {}.", names.join(", "))?;
         }
     }
     if let Some(path) = &args.out {
-        let whole = json!({ "criterion": people.criterion, "calibration": found });
-        let text = serde_json::to_string_pretty(&whole)? + "\n";
+        let mapping_file = json!({ "criterion": people.criterion, "calibration": calibration });
+        let text = serde_json::to_string_pretty(&mapping_file)? + "\n";
         std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    if let Some(picture) = &args.told.chart {
-        picture.draw(&diagram(&found))?;
+    if let Some(picture) = &args.output.chart {
+        picture.draw(&diagram(&calibration))?;
     }
     Ok(CommandOutcome::Passed)
 }
 
-/// Whether another pass mark would decide more as people do.
-fn pass_mark(found: &Result<Threshold, Undefined>, current: f64, scale: Option<(f64, f64)>) -> String {
+/// Compares the pass mark with the one that agrees best with people.
+fn pass_mark(calibrated: &Result<Threshold, Undefined>, current: f64, scale: Option<(f64, f64)>) -> String {
     let show_mark = |mark: f64| match scale {
         Some(scale) => format!("{mark:.2} ({})", format_on_scale(mark, scale)),
         None => format!("{mark:.2}"),
     };
-    let it = match found {
-        Ok(it) => it,
+    let threshold = match calibrated {
+        Ok(threshold) => threshold,
         Err(why) => return format!("No better pass mark: {why}."),
     };
-    let (before, after) = (it.before.accuracy.rate * 100.0, it.after.accuracy.rate * 100.0);
-    if (it.threshold - current).abs() < 0.005 {
+    let (before, after) = (threshold.before.accuracy.rate * 100.0, threshold.after.accuracy.rate * 100.0);
+    if (threshold.threshold - current).abs() < 0.005 {
         return format!(
             "The pass mark {} agrees with people on {before:.0} % of candidates; no other pass mark is better.",
             show_mark(current)
@@ -140,7 +140,7 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64, scale: Option<(
     format!(
         "The pass mark {} agrees with people on {before:.0} % of candidates. The best pass mark is {}; {}.",
         show_mark(current),
-        show_mark(it.threshold),
+        show_mark(threshold.threshold),
         if before < after {
             format!("cross-validated, it agrees on {after:.0} %")
         } else {
@@ -149,13 +149,13 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64, scale: Option<(
     )
 }
 
-fn diagram(found: &Calibration) -> Chart {
-    let bins = found.before.reliability.bins.iter().map(|bin| ReliabilityBin {
+fn diagram(calibration: &Calibration) -> Chart {
+    let bins = calibration.before.reliability.bins.iter().map(|bin| ReliabilityBin {
         predicted: bin.score,
         observed: MeasuredValue::new(Some(bin.human), bin.interval),
         n: bin.n,
     });
-    let error = Some(found.before.reliability.ece);
+    let error = Some(calibration.before.reliability.ece);
     Chart::Reliability(ReliabilityChart {
         title: "Uncalibrated judge".to_owned(),
         bins: bins.collect(),

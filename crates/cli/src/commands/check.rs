@@ -81,7 +81,7 @@ pub struct FileCheckReport {
     diagnostics: Vec<Json>,
 }
 
-/// How a file is read that is only checked: nothing is run, so what its scripts would make stays open.
+/// How a file is read that is only checked: nothing is run, so the output of its scripts is unknown.
 pub fn checking_options(loading: &LoadingArgs) -> LoadOptions {
     LoadOptions { scripts: ScriptPolicy::Skipped, ..loading.options() }
 }
@@ -96,7 +96,7 @@ pub fn check_loaded_file(path: &Path, loaded: LoadedSuite, lint: bool) -> anyhow
     let diagnostics = merge_shared_advice(diagnostics, &loaded.sources);
     let is_warning = |diagnostic: &&Diagnostic| diagnostic.severity == DiagnosticSeverity::Warning;
     let n_warnings = diagnostics.iter().filter(is_warning).count();
-    // What cannot be run is found by planning, once the file itself is in order.
+    // Planning finds what cannot be run. It needs a file without errors.
     let problems = match loaded.suite.filter(|suite| !suite.cases.is_empty()) {
         Some(suite) => wait_for(plan_problems(path, suite, loaded.settings))?,
         None => Vec::new(),

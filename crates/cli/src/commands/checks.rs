@@ -25,12 +25,13 @@ pub fn run_checks_command(args: &ChecksArgs) -> anyhow::Result<CommandOutcome> {
     let mut out = crate::render::stdout();
     let width = CHECKS.iter().chain(RECIPES).map(|entry| entry.name.len() + 2).max().unwrap_or(0);
     for (title, entries) in [("checks", CHECKS), ("recipes", RECIPES)] {
-        let found: Vec<&CatalogueEntry> = entries.iter().filter(|entry| entry.name.contains(word)).collect();
-        if found.is_empty() {
+        let matches: Vec<&CatalogueEntry> =
+            entries.iter().filter(|entry| entry.name.contains(word)).collect();
+        if matches.is_empty() {
             continue;
         }
         writeln!(out, "{title}")?;
-        for entry in found {
+        for entry in matches {
             let params: Vec<String> = entry
                 .params
                 .iter()

@@ -119,7 +119,7 @@ pub fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {
     known.ok_or_else(|| format!("one of {}", names()))
 }
 
-/// A comparison with the cases that were asked for, side by side.
+/// A comparison with the requested cases, side by side.
 #[derive(serde::Serialize)]
 pub struct RunsSideBySide {
     #[serde(skip)]
@@ -130,7 +130,7 @@ pub struct RunsSideBySide {
     pub changes: Vec<CaseChange>,
 }
 
-/// Compares two runs by their names; `case` is shown alone, whatever became of it.
+/// Compares two runs by their names; `case` is shown alone, also if it did not change.
 pub async fn compare_stored_runs(
     runs: &StoredRuns,
     before: &str,

@@ -43,11 +43,11 @@ pub fn run_diff_command(args: &DiffArgs) -> anyhow::Result<CommandOutcome> {
     if !changes.is_empty() {
         let (old, new) = (old.version(), new.version());
         let names = find_version_names(&BTreeSet::from([old, new]), &DatabaseArgs::default());
-        let shown = |version, path: &Path| match names.name_of_hash(version) {
+        let version_name = |version, path: &Path| match names.name_of_hash(version) {
             Some(name) => printable_line(name),
             None => printable_line(&path.display().to_string()),
         };
-        writeln!(out, "{} → {}", shown(old, &args.old), shown(new, &args.new))?;
+        writeln!(out, "{} → {}", version_name(old, &args.old), version_name(new, &args.new))?;
     }
     for change in changes {
         writeln!(out, "  {}", crate::render::printable(&change.to_string()))?;

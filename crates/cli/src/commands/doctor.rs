@@ -6,7 +6,7 @@ use jurist_engine::load;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::model::vendors::VENDORS;
 use jurist_engine::platform::find_program;
-use jurist_engine::trust::require_trust;
+use jurist_engine::trust::{TrustRule, decide_trust, require_trust};
 
 use crate::database::DatabaseArgs;
 use crate::judging::cache;
@@ -41,6 +41,7 @@ fn new_finding(subject: impl Into<String>, text: impl Into<String>) -> Finding {
 pub fn run_doctor_command(args: &DoctorArgs) -> anyhow::Result<CommandOutcome> {
     let (settings, settings_finding) = match load_current_settings() {
         Ok(settings) => {
+            let settings = decide_trust(settings, TrustRule::ListedFiles);
             let text = describe_settings(&settings);
             (settings, new_finding("settings", text))
         }
@@ -184,8 +185,8 @@ fn describe_programs() -> Vec<Finding> {
     PROGRAMS
         .iter()
         .map(|(subject, names)| {
-            let found = names.iter().find_map(|name| find_program(name));
-            let text = found.map_or_else(|| "not found".to_owned(), |place| place.display().to_string());
+            let program = names.iter().find_map(|name| find_program(name));
+            let text = program.map_or_else(|| "not found".to_owned(), |place| place.display().to_string());
             new_finding(*subject, text)
         })
         .collect()

@@ -45,7 +45,7 @@ pub struct DriftArgs {
     #[command(flatten)]
     place: DatabaseArgs,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 /// One candidate in its place.
@@ -73,9 +73,9 @@ pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
     anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or has a scale");
     let n_reference = args.reference.unwrap_or(points.len() / 2);
     let scores: Vec<f64> = points.iter().map(|point| point.score).collect();
-    let found = detect_drift(&scores, n_reference, ALPHA)?;
+    let report = detect_drift(&scores, n_reference, ALPHA)?;
     let mut out = crate::render::stdout();
-    if args.told.json {
+    if args.output.json {
         let last = |running_means: &[RunningMean]| {
             running_means
                 .last()
@@ -88,19 +88,19 @@ pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
             };
             json!({ "since": at(alarm.since), "noticed": at(alarm.at), "before": alarm.before, "now": alarm.now })
         };
-        let told = json!({
-            "criterion": criterion, "reference": last(&found.reference), "watched": last(&found.since),
-            "change": found.alarm.as_ref().map(place), "unsteady_at": found.unsteady, "n_off_scale": n_off_scale,
+        let json_report = json!({
+            "criterion": criterion, "reference": last(&report.reference), "watched": last(&report.since),
+            "change": report.alarm.as_ref().map(place), "unsteady_at": report.unsteady, "n_off_scale": n_off_scale,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&json_report)?)?;
     } else {
-        show_drift(&mut out, (criterion, own_scale), &points, &found)?;
-        if let Some(said) = off_scale_note(n_off_scale, args.scale) {
-            writeln!(out, "\x1b[33m{said}\x1b[0m")?;
+        show_drift(&mut out, (criterion, own_scale), &points, &report)?;
+        if let Some(note) = off_scale_note(n_off_scale, args.scale) {
+            writeln!(out, "\x1b[33m{note}\x1b[0m")?;
         }
     }
-    if let Some(picture) = &args.told.chart {
-        picture.draw(&build_drift_chart(criterion, &points, &found))?;
+    if let Some(picture) = &args.output.chart {
+        picture.draw(&build_drift_chart(criterion, &points, &report))?;
     }
     Ok(CommandOutcome::Passed)
 }
@@ -140,7 +140,7 @@ fn show_drift(
     out: &mut impl Write,
     (criterion, own_scale): (&str, Option<(f64, f64)>),
     points: &[DriftPoint],
-    found: &DriftReport,
+    report: &DriftReport,
 ) -> anyhow::Result<()> {
     let order = if points[0].time.is_some() { "of time" } else { "of their rows" };
     writeln!(
@@ -149,8 +149,9 @@ fn show_drift(
         printable_line(criterion),
         points.len()
     )?;
-    let n_reference = found.reference.len();
-    for (name, looks, from) in [("reference", &found.reference, 0), ("since then", &found.since, n_reference)]
+    let n_reference = report.reference.len();
+    for (name, looks, from) in
+        [("reference", &report.reference, 0), ("since then", &report.since, n_reference)]
     {
         let (Some(last), first, end) = (looks.last(), &points[from], &points[from + looks.len() - 1]) else {
             continue;
@@ -164,14 +165,14 @@ fn show_drift(
             end.when()
         )?;
     }
-    if let Some(at) = found.unsteady {
+    if let Some(at) = report.unsteady {
         writeln!(
             out,
             "\x1b[33mThe reference period itself contains a change (detected at {}); choose another --reference.\x1b[0m",
             points[at - 1].when()
         )?;
     }
-    match &found.alarm {
+    match &report.alarm {
         Some(it) => writeln!(
             out,
             "Change detected: from {} to {} the mean score is within {}; in the reference period it was within {}. The time of the change is not estimated.",
@@ -185,29 +186,29 @@ fn show_drift(
     Ok(())
 }
 
-/// Points that are drawn of each part; more would only make the file larger.
+/// The largest number of points for each part; more would only make the file larger.
 const MOST_POINTS: usize = 200;
 
-fn build_drift_chart(criterion: &str, points: &[DriftPoint], found: &DriftReport) -> Chart {
+fn build_drift_chart(criterion: &str, points: &[DriftPoint], report: &DriftReport) -> Chart {
     let at = |place: usize| points[place].time.map_or(place as f64, |time| time.micros() as f64 / 1e6);
     let part = |looks: &[RunningMean], from: usize| {
         let step = looks.len().div_ceil(MOST_POINTS).max(1);
-        let kept = looks.iter().enumerate().filter(move |(place, _)| (place + 1).is_multiple_of(step));
-        let drawn = kept.map(|(place, running_mean)| TrendChartPoint {
+        let thinned = looks.iter().enumerate().filter(move |(place, _)| (place + 1).is_multiple_of(step));
+        let chart_points = thinned.map(|(place, running_mean)| TrendChartPoint {
             at: at(from + place),
             label: drift_point_label(&points[from + place], from + place),
             measure: MeasuredValue::new(Some(running_mean.mean), Some(running_mean.interval)),
         });
-        drawn.collect::<Vec<_>>()
+        chart_points.collect::<Vec<_>>()
     };
-    let n_reference = found.reference.len();
+    let n_reference = report.reference.len();
     // The line of the watched values starts after a gap.
     let gap = TrendChartPoint {
         at: at(n_reference) - 1e-3,
         label: String::new(),
         measure: MeasuredValue::default(),
     };
-    let points = part(&found.reference, 0).into_iter().chain([gap]).chain(part(&found.since, n_reference));
+    let points = part(&report.reference, 0).into_iter().chain([gap]).chain(part(&report.since, n_reference));
     Chart::Trend(TrendChart {
         title: format!("Mean of {criterion} so far"),
         points: points.collect(),

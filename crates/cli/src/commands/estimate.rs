@@ -48,7 +48,7 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "FILE")]
     population: Option<PathBuf>,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcome> {
@@ -66,23 +66,23 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
         None => Vec::new(),
     };
     let labels = people.as_ref().map(|people| select_labels(people, args.pass_mark)).unwrap_or_default();
-    let found = compare_estimators(&match_labels_to_scores(&machine, &labels.scores), quantity);
+    let estimates = compare_estimators(&match_labels_to_scores(&machine, &labels.scores), quantity);
     let off =
         machine.n_off_scale + people.as_ref().map_or(0, |candidate_scores| candidate_scores.n_off_scale);
-    if found.judge.value().is_none() && found.labels.value().is_none() {
+    if estimates.judge.value().is_none() && estimates.labels.value().is_none() {
         anyhow::bail!("no grade of `{}` is a number or has a scale", machine.criterion);
     }
     let mut out = crate::render::stdout();
-    if args.told.json {
-        let told = json!({
-            "criterion": machine.criterion, "estimate": found, "sample": sample,
+    if args.output.json {
+        let report = json!({
+            "criterion": machine.criterion, "estimate": estimates, "sample": sample,
             "n_judge_errors": machine.without.len(), "n_off_scale": off,
             "n_unmatched_labels": unmatched.len(), "n_ties": labels.n_ties,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
         if sample.is_none() || people.is_some() {
-            show_estimators(&mut out, &machine, &found, !unmatched.is_empty())?;
+            show_estimators(&mut out, &machine, &estimates, !unmatched.is_empty())?;
         }
         for note in
             [unmatched_labels_note(&unmatched), pass_mark_ties_note(labels.n_ties)].into_iter().flatten()
@@ -97,8 +97,8 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
                 "\x1b[33mThe judge has no score for {n} of {of} candidates ({share:.0} %).\x1b[0m"
             )?;
         }
-        if let Some(said) = off_scale_note(off, args.sides.scale) {
-            writeln!(out, "\x1b[33m{said}\x1b[0m")?;
+        if let Some(off_scale) = off_scale_note(off, args.sides.scale) {
+            writeln!(out, "\x1b[33m{off_scale}\x1b[0m")?;
         }
         if let Some(it) = &sample {
             writeln!(
@@ -111,8 +111,8 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
             show_sample(&mut out, it, scale, people.is_some())?;
         }
     }
-    if let Some(picture) = &args.told.chart {
-        picture.draw(&build_estimator_chart(&machine.criterion, &found, sample.as_ref()))?;
+    if let Some(picture) = &args.output.chart {
+        picture.draw(&build_estimator_chart(&machine.criterion, &estimates, sample.as_ref()))?;
     }
     Ok(CommandOutcome::Passed)
 }
@@ -121,11 +121,11 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
 #[derive(Default)]
 struct SelectedLabels {
     scores: BTreeMap<String, f64>,
-    /// Candidates without a label, because people are divided about the pass mark.
+    /// Candidates without a label, because as many people pass them as fail them.
     n_ties: usize,
 }
 
-/// The mean of people for a mean; for a pass rate, whether most of them pass the candidate.
+/// For a mean, the mean score of people; for a pass rate, whether most of them pass the candidate.
 fn select_labels(people: &CandidateScores, pass_mark: Option<f64>) -> SelectedLabels {
     let Some(pass_mark) = pass_mark else {
         return SelectedLabels { scores: people.numbers.clone(), n_ties: 0 };
@@ -154,7 +154,7 @@ fn match_labels_to_scores(machine: &CandidateScores, humans: &BTreeMap<String, f
     }
 }
 
-/// What the files say of everything that the candidates were drawn from; none where they say nothing of it.
+/// An estimate for the population from which the candidates were sampled; none if the files have no sampling columns.
 fn estimate_from_sample(
     args: &EstimateArgs,
     machine: &CandidateScores,
@@ -179,11 +179,11 @@ fn estimate_from_sample(
     }
     let mark = |value: &f64| args.pass_mark.map_or(*value, |mark| f64::from(u8::from(mark - 1e-9 <= *value)));
     let ids = how.keys().chain(machine.numbers.keys().filter(|key| !how.contains_key(*key)));
-    let drawn = ids.map(|id| {
+    let sampled = ids.map(|id| {
         let (stratum, probability) = how.get(id).cloned().unwrap_or_default();
         SampledScore { stratum, probability, score: machine.numbers.get(id).map(mark) }
     });
-    Ok(Some(estimate_sample_mean(&drawn.collect::<Vec<_>>(), sizes.as_ref())?))
+    Ok(Some(estimate_sample_mean(&sampled.collect::<Vec<_>>(), sizes.as_ref())?))
 }
 
 /// The ways to the number, by their names.
@@ -244,7 +244,7 @@ fn format_on_own_scale(measure: &CoefficientResult, scale: Option<(f64, f64)>) -
     own.map(|own| format!("  {own}")).unwrap_or_default()
 }
 
-/// What a newcomer takes away. Labels of other candidates than those that the judge graded say nothing about its bias.
+/// The conclusion in a sentence. Labels of candidates that the judge did not grade cannot show its bias.
 fn interpret_estimators(it: &EstimatorComparison, has_unmatched: bool) -> String {
     let what = if it.quantity == EstimatedQuantity::Mean { "mean" } else { "pass rate" };
     let best = [&it.ppi_plus_plus, &it.labels]
@@ -337,12 +337,12 @@ fn show_sample(
 fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
     let width = it.strata.iter().map(|stratum| stratum.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
     for stratum in &it.strata {
-        let said = match (&stratum.mean, &stratum.not_estimable) {
+        let text = match (&stratum.mean, &stratum.not_estimable) {
             (Some(mean), _) => format!("{mean:.3}"),
             (None, why) => format!("\x1b[33mno estimate: {}\x1b[0m", why.as_deref().unwrap_or_default()),
         };
         let (n, all) = (stratum.n, stratum.population);
-        writeln!(out, "  {:<width$}  {n:>6} of {all:>8}  {said}", printable_line(&stratum.name))?;
+        writeln!(out, "  {:<width$}  {n:>6} of {all:>8}  {text}", printable_line(&stratum.name))?;
     }
     if it.covered < 1.0 {
         writeln!(

@@ -175,7 +175,7 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
     Ok(if wrong { CommandOutcome::BadInput } else { ended })
 }
 
-/// What tells suites apart in the names of reports: their own names, or their paths where names repeat.
+/// The labels that distinguish suites in the names of reports: their own names, or their paths where names repeat.
 fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
     if files.len() < 2 {
         return vec![None];
@@ -192,7 +192,7 @@ fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
         }
     }
     for at in 0..labels.len() {
-        // Such as one file that is given twice.
+        // The same label again, for example because one file is named twice.
         if labels[..at].contains(&labels[at]) {
             labels[at] = format!("{}-{}", labels[at], at + 1);
         }
@@ -232,7 +232,7 @@ impl EvalArgs {
         Ok(Self::from_arg_matches(&matches)?)
     }
 
-    /// The same with judges and ways of reading that another command was given.
+    /// The same arguments with the judges and reading options of another command.
     pub fn with_judging(mut self, judging: JudgingArgs, loading: LoadingArgs) -> Self {
         self.running.judging = judging;
         self.loading = loading;
@@ -327,7 +327,7 @@ pub(super) async fn plan_problems(
     suite: Suite,
     settings: ProjectSettings,
 ) -> anyhow::Result<Vec<String>> {
-    // Nothing is run and nothing is sent, so the settings of the project need no trust.
+    // Nothing is executed and nothing is sent, so the settings of the project need no trust.
     let flags = ["--allow-commands", "--trust-settings", "--"].map(OsString::from);
     let args = EvalArgs::from_flags(flags.into_iter().chain([file.as_os_str().to_owned()]))?;
     let part = RunScope::default();
@@ -369,7 +369,7 @@ pub async fn prepare<'a>(
         choose_target(&mut suite, target);
     }
     let plan = request.plan(&mut suite, select).with_context(|| format!("`{}`", file.display()))?;
-    // The plan has everything of them; rows of data need not be held twice.
+    // The plan contains the cases, so rows of data need not be in memory twice.
     suite.cases = Vec::new();
     let project = SuiteFiles::of(file, args.loading.options().outside);
     let resources = judging.run_resources(resolver, suite.servers.clone(), project);
@@ -382,9 +382,9 @@ fn choose_target(suite: &mut Suite, name: &str) {
     let names: Vec<&str> = known().map(CaseTarget::name).collect();
     let known = known().find(|target| target.name() == name || target.id == name).cloned();
     if let (None, Some(meant)) = (&known, closest(name, &names)) {
-        let told =
+        let warning =
             format!("`{name}` is not a target of the file and is used as a model; did you mean `{meant}`?");
-        render::print_warning(&told);
+        render::print_warning(&warning);
     }
     let chosen =
         known.unwrap_or_else(|| CaseTarget { id: name.to_owned(), label: None, config: Map::default() });
@@ -406,33 +406,33 @@ impl RemoteEval<'_> {
         runs: &StoredRuns,
         part: RunScope,
     ) -> anyhow::Result<FinishedRun> {
-        let told = || format!("`{}`", self.read.path.display());
+        let file_name = || format!("`{}`", self.read.path.display());
         anyhow::ensure!(
             args.resume.is_none() && args.target.is_none(),
             "--resume and --target work only for runs on this machine"
         );
         args.running.refuse_local()?;
-        let plan = plan_suite(&self.read.suite, self.select).with_context(told)?;
+        let plan = plan_suite(&self.read.suite, self.select).with_context(file_name)?;
         let resolver = args.running.judging.resolver(&self.read.settings)?;
         self.permit_plan_addresses(args, &plan, &resolver)?;
         let project = SuiteFiles::of(&self.read.path, args.loading.options().outside);
         let mut bundle =
-            Bundle::new(&self.read.reading, &project, args.loading.dialect, &plan).with_context(told)?;
+            Bundle::new(&self.read.reading, &project, args.loading.dialect, &plan).with_context(file_name)?;
         // The server has the datasets, and reads them itself.
         bundle.files.retain(|name, _| !name.starts_with(DatasetReference::PREFIX));
-        let mut asked = NewRun::of(bundle);
-        args.running.judging.apply_to_new_run(&mut asked)?;
-        asked.filter.clone_from(&self.select.filter);
-        asked.tags.clone_from(&self.select.tags);
-        asked.shard = self.select.shard.map(|(part, of)| Shard { part, of });
-        asked.names.clone_from(&self.select.names);
-        asked.agent.clone_from(&args.agent);
-        asked.retry_errors = args.running.retry_errors();
-        asked.provenance = args.running.provenance().await.into();
-        asked.provenance.tags.extend(part.dataset_tags.iter().cloned());
+        let mut new_run = NewRun::of(bundle);
+        args.running.judging.apply_to_new_run(&mut new_run)?;
+        new_run.filter.clone_from(&self.select.filter);
+        new_run.tags.clone_from(&self.select.tags);
+        new_run.shard = self.select.shard.map(|(part, of)| Shard { part, of });
+        new_run.names.clone_from(&self.select.names);
+        new_run.agent.clone_from(&args.agent);
+        new_run.retry_errors = args.running.retry_errors();
+        new_run.provenance = args.running.provenance().await.into();
+        new_run.provenance.tags.extend(part.dataset_tags.iter().cloned());
         let remote = args.server.remote(resolver.client()?)?;
         let no_defer = args.running.judging.no_defer(&self.read.settings);
-        remote.evaluate_and_report(&args.running, runs, &asked, part, no_defer).await
+        remote.evaluate_and_report(&args.running, runs, &new_run, part, no_defer).await
     }
 
     /// Variables of this machine are sent with the suite, so their consent is given here as well.
@@ -481,7 +481,7 @@ impl PreparedEval<'_> {
         Ok(prepared.resolve(&judge, unit.trial)?)
     }
 
-    /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
+    /// The permanent reasons for which a unit cannot be run or judged as it is written.
     fn find_problems(&self, args: &EvalArgs, unit: &PlanUnit, prepared: &mut PreparedJudges) -> UnitProblems {
         let mut problems = UnitProblems::default();
         let case = unit.cell.case().expect("it was filled when it was planned");
@@ -609,7 +609,7 @@ fn list_addresses(args: &EvalArgs, suite: &Suite, case: &Case) -> Vec<String> {
     targets.flat_map(CaseTarget::addresses).chain(server).chain(embeddings).collect()
 }
 
-/// How several files end is how the worst of them does.
+/// The outcome of a command with several files is the worst outcome of a file.
 fn worse_outcome(a: CommandOutcome, b: CommandOutcome) -> CommandOutcome {
     let rank = |command_outcome: &CommandOutcome| match command_outcome {
         CommandOutcome::Passed => 0,
@@ -635,7 +635,7 @@ pub async fn run_prepared_eval(
     if let Some(unit) = live.filter(|_| judging.batch) {
         anyhow::bail!("--batch works only with recorded responses, and `{}` has to be executed", unit.name);
     }
-    // Everybody who will answer or judge is found before a run begins.
+    // All agents and judges are resolved before the run begins, so that a missing key costs nothing.
     let mut prepared = loaded.new_judges();
     let problems = loaded.find_all_problems(args, &plan, &mut prepared);
     if !problems.texts.is_empty() {
@@ -671,7 +671,7 @@ pub async fn run_prepared_eval(
         let unit = plan.units.get(at).filter(|unit| unit.name == result.case).with_context(|| {
             format!("`{}` is no longer at the same place as in {}; start a new run", result.case, run.id)
         })?;
-        // What had no verdict is asked again, as is what was graded against another version.
+        // Units without a verdict are run again, and so are units that were graded with another version of the rubric.
         let has_verdict = matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
         if has_verdict && result.rubric == *unit.cell.template().rubric.version() {
             done.insert(at, Packed::new(&result));

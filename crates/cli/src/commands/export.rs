@@ -145,7 +145,7 @@ impl ExportArgs {
     }
 }
 
-/// What an ending says.
+/// The format that the extension of the file names.
 fn infer_export_format(path: Option<&Path>) -> anyhow::Result<GradeExportFormat> {
     let names: Vec<String> = GradeExportFormat::value_variants()
         .iter()
@@ -166,7 +166,7 @@ fn infer_export_format(path: Option<&Path>) -> anyhow::Result<GradeExportFormat>
     })
 }
 
-/// As many rows as are held in two forms at once.
+/// The number of rows that are in memory in two forms at the same time.
 const BATCH: usize = 8_192;
 
 /// A table that grows.

@@ -84,7 +84,7 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// Largest archive or table; its rows are kept in memory.
+/// Largest archive or table; its rows are in memory.
 const MAX_BYTES: u64 = 1 << 30;
 /// Rows of a table.
 const MAX_ROWS: usize = 10_000_000;
@@ -115,7 +115,7 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
     let mut values = match document {
         Some(document) => vec![document],
         None => {
-            let mut file = RecordFile::open(path)?;
+            let mut file = RecordFile::open_cases(path)?;
             let mut values = Vec::new();
             while let Some(record) = file.next_record()? {
                 values.push(record.parse().map_err(|why| anyhow::anyhow!("{}: {why}", record.place()))?);
@@ -161,7 +161,7 @@ fn read_binary_file(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
     let is_header = |name: &str| LOG_HEADERS.contains(&name);
     let members = read_archive(&bytes, |name| is_sample(name) || is_header(name)).with_context(place)?;
     let (mut headers, mut samples) = (Vec::new(), Vec::new());
-    // An archive of a megabyte may hold what takes all memory.
+    // An archive of a megabyte may unpack to more than the memory of the machine.
     let n_bytes = members.iter().map(|member| estimate_json_bytes(&member.bytes)).sum();
     check_parsed_bytes(n_bytes).with_context(place)?;
     for member in members {

@@ -25,11 +25,11 @@ use crate::suite_loading::load_current_settings;
 const BATCH: usize = 200;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// How much of a file is looked at to see whether it holds one trace or many.
+/// The beginning of a file from which its format is recognised: one trace, or many.
 const SAMPLE: u64 = 4 * 1024 * 1024;
 
-/// Faults that are shown; the others are counted.
-const SHOWN: usize = 20;
+/// The largest number of errors that are printed; the others are counted.
+const MAX_MESSAGES: usize = 20;
 
 /// Import recorded traces from files
 #[derive(Debug, clap::Args)]
@@ -310,7 +310,7 @@ impl IngestTally {
                 answer.detail.clone().unwrap_or_default()
             }
         };
-        if self.n_conflicts + self.n_errors <= SHOWN {
+        if self.n_conflicts + self.n_errors <= MAX_MESSAGES {
             writeln!(anstream::stderr(), "{file}:{}: {}", answer.line, render::printable(&why))?;
         }
         Ok(())

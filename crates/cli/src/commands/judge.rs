@@ -120,26 +120,26 @@ pub fn run_judge_command(args: &JudgeArgs) -> anyhow::Result<CommandOutcome> {
                 return Ok(CommandOutcome::BadInput);
             };
             let mut all = vec![read_candidate_file(&ask.candidate, ask.task.as_deref())?];
-            // What the eval of this rubric says about its task holds unless the candidate says otherwise.
+            // The candidate of the eval file is the default for fields that the given candidate does not have.
             let material = &mut all[0].material;
-            if let Some(told) = &chosen.candidate {
-                let told = JudgeInput::new(told, None);
+            if let Some(shared) = &chosen.candidate {
+                let shared = JudgeInput::new(shared, None);
                 if material.task.is_empty() {
-                    material.task = told.task;
+                    material.task = shared.task;
                 }
                 if material.context.is_empty() {
-                    material.context = told.context;
+                    material.context = shared.context;
                 }
                 if material.reference.is_none() {
-                    (material.reference, material.raw_reference) = (told.reference, told.raw_reference);
+                    (material.reference, material.raw_reference) = (shared.reference, shared.raw_reference);
                 }
             }
             for path in &ask.against {
                 all.push(read_candidate_file(path, ask.task.as_deref())?);
             }
             wait_for(async {
-                let (rubric, bench) = ask.judging.prepare_judges(&chosen).await?;
-                let bench = ResolvedJudges { transcript: !ask.brief && !ask.json, ..bench };
+                let (rubric, judges) = ask.judging.prepare_judges(&chosen).await?;
+                let judges = ResolvedJudges { transcript: !ask.brief && !ask.json, ..judges };
                 let caller = ask.judging.caller(&chosen.settings)?;
                 anyhow::ensure!(
                     !ask.judging.batch,
@@ -147,9 +147,9 @@ pub fn run_judge_command(args: &JudgeArgs) -> anyhow::Result<CommandOutcome> {
                 );
                 let no_defer = ask.judging.no_defer(&chosen.settings);
                 let ended = if ask.against.is_empty() {
-                    judge_candidate(ask, &caller, &bench, &rubric, &all[0], no_defer).await?
+                    judge_candidate(ask, &caller, &judges, &rubric, &all[0], no_defer).await?
                 } else {
-                    compare_candidate_files(ask, &caller, &bench, &rubric, &all, no_defer).await?
+                    compare_candidate_files(ask, &caller, &judges, &rubric, &all, no_defer).await?
                 };
                 ask.judging.finish(&caller)?;
                 Ok(ended)
@@ -204,26 +204,26 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
     judging.refuse_tape("ping tests the connection; it cannot be recorded or replayed")?;
     let settings = load_current_settings()?;
     let resolver = judging.resolver(&settings)?;
-    let told = match model {
+    let configured = match model {
         // Another model does not have the address from the settings.
         Some(model) => Judge { model: Some(model.to_owned()), base_url: None, ..settings.judge.clone() },
         None => settings.judge.clone(),
     };
-    let judge = judging.resolve_judge_model(judging.judge(&told), &resolver).await?;
+    let judge = judging.resolve_judge_model(judging.judge(&configured), &resolver).await?;
     if model.is_none() {
         judging.consent(&judge, &BTreeMap::new())?;
     }
-    let line = resolver.resolve_endpoint(&judge)?;
-    let request = build_ping_request(&line.name);
+    let endpoint = resolver.resolve_endpoint(&judge)?;
+    let request = build_ping_request(&endpoint.name);
     let mut out = render::stdout();
     let address =
-        line.http.as_ref().map(|http| format!(" at {}", http.endpoint().address())).unwrap_or_default();
-    writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
-    let source = || match resolver.has_own_price(&judge, &line) {
+        endpoint.http.as_ref().map(|http| format!(" at {}", http.endpoint().address())).unwrap_or_default();
+    writeln!(out, "\x1b[1m{}\x1b[0m{address}", endpoint.name)?;
+    let source = || match resolver.has_own_price(&judge, &endpoint) {
         true => "from the settings".to_owned(),
         false => format!("built in, as of {PRICES_AS_OF}"),
     };
-    let price = match line.price {
+    let price = match endpoint.price {
         Some(it) if it.input == 0.0 && it.output == 0.0 => "free (runs on this machine)".to_owned(),
         Some(it) => format!(
             "${} in, ${} cached, ${} out per million tokens ({})",
@@ -237,39 +237,39 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
     writeln!(out, "  {:<12}{price}", "price")?;
     let started = Instant::now();
     // Twice: the first call opens the connection and finds out what the server takes.
-    let first = line.model.complete(&request).await;
-    let (took_first, again) = (started.elapsed(), Instant::now());
+    let first = endpoint.model.complete(&request).await;
+    let (first_latency, again) = (started.elapsed(), Instant::now());
     let reply = match first {
-        Ok(_) => line.model.complete(&request).await,
+        Ok(_) => endpoint.model.complete(&request).await,
         Err(error) => Err(error),
     };
     match reply {
         Ok(reply) => {
-            let (first, second) = (took_first.as_millis(), again.elapsed().as_millis());
+            let (first, second) = (first_latency.as_millis(), again.elapsed().as_millis());
             writeln!(out, "  {:<12}{first} ms, and {second} ms on an open connection", "latency")?;
-            if let Some(http) = &line.http {
+            if let Some(http) = &endpoint.http {
                 let value: Json = serde_json::from_str(&reply.text).unwrap_or_default();
-                let kept = match http.shape() {
+                let shape_note = match http.shape() {
                     StructuredOutput::Object | StructuredOutput::Asked => "",
                     _ if value["verdict"].is_boolean() => ", followed",
                     _ => ", requested but not followed; replies are parsed as far as possible",
                 };
-                writeln!(out, "  {:<12}{}{kept}", "structured", http.shape().name())?;
+                writeln!(out, "  {:<12}{}{shape_note}", "structured", http.shape().name())?;
             }
-            let cost = line.price.map(|price| format!(", {}", price.of(reply.usage))).unwrap_or_default();
+            let cost = endpoint.price.map(|price| format!(", {}", price.of(reply.usage))).unwrap_or_default();
             writeln!(
                 out,
                 "  {:<12}{} tokens in, {} out{cost}",
                 "this call", reply.usage.input, reply.usage.output
             )?;
-            let said = reply.text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let said: String = said.chars().take(60).collect();
-            writeln!(out, "  {:<12}{said}", "it says")?;
+            let reply_text = reply.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let reply_text: String = reply_text.chars().take(60).collect();
+            writeln!(out, "  {:<12}{reply_text}", "it says")?;
             Ok(CommandOutcome::Passed)
         }
         Err(error) => {
             out.flush()?;
-            let what = format!("{} does not answer", line.name);
+            let what = format!("{} does not answer", endpoint.name);
             failure::print_failure(&anyhow::Error::new(error).context(what));
             Ok(CommandOutcome::Incomplete)
         }
@@ -279,21 +279,21 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
 async fn judge_candidate(
     ask: &JudgeAskArgs,
     caller: &ModelClient,
-    bench: &ResolvedJudges,
+    judges: &ResolvedJudges,
     rubric: &Rubric,
-    given: &CandidateFile,
+    file: &CandidateFile,
     no_defer: bool,
 ) -> anyhow::Result<CommandOutcome> {
     let candidate = ask.candidate.display().to_string();
     let case = JudgeCase {
         candidate: &candidate,
-        material: &given.material,
-        row: given.row.as_ref(),
+        material: &file.material,
+        row: file.row.as_ref(),
         rubric,
         labels: None,
         contests: None,
     };
-    let decision = bench.decide(caller, case).await?;
+    let decision = judges.decide(caller, case).await?;
     let mut out = render::stdout();
     if ask.json {
         writeln!(out, "{}", decision_line(&Json::String(candidate), &decision))?;
@@ -315,7 +315,7 @@ pub fn command_outcome_for_decision(decision: &JudgeDecision, no_defer: bool) ->
             CommandOutcome::OverBudget
         }
         VerdictStatus::Deferred if no_defer => CommandOutcome::Incomplete,
-        // A judge without a key is reported, and the others are still asked.
+        // A judge without a key is reported, and the other judges are still called.
         VerdictStatus::Pass | VerdictStatus::Deferred => CommandOutcome::Passed,
     }
 }
@@ -464,7 +464,7 @@ fn describe_outcome(outcome: &Outcome) -> String {
         Outcome::Failed { failure, detail } => {
             format!("{}: {}", word(json!(failure)), without_traceback(detail))
         }
-        // The reason that follows says what is missing.
+        // The reason that follows names the missing part.
         Outcome::Deferred { why: Deferral::NoKey } => "not asked".to_owned(),
         Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),
     }
@@ -511,7 +511,7 @@ fn goal(criterion: &Criterion) -> String {
 async fn compare_candidate_files(
     ask: &JudgeAskArgs,
     caller: &ModelClient,
-    bench: &ResolvedJudges,
+    judges: &ResolvedJudges,
     rubric: &Rubric,
     all: &[CandidateFile],
     no_defer: bool,
@@ -526,11 +526,11 @@ async fn compare_candidate_files(
     let about = (names[0].as_str(), criteria.join("\n"));
     let compared = compare_candidates(
         caller,
-        &bench.members[0],
+        &judges.members[0],
         candidates,
         (about.0, &about.1),
         ask.both_orders,
-        bench.seed,
+        judges.seed,
     )
     .await;
     let mut out = render::stdout();
@@ -561,8 +561,8 @@ async fn compare_candidate_files(
         }
     }
     for (order, winner) in &rounds {
-        let shown: Vec<&str> = order.iter().map(|index| names[*index].as_str()).collect();
-        writeln!(out, "  shown as {}: {}", shown.join(", "), name(winner))?;
+        let shown_names: Vec<&str> = order.iter().map(|index| names[*index].as_str()).collect();
+        writeln!(out, "  shown as {}: {}", shown_names.join(", "), name(winner))?;
     }
     writeln!(out, "{}", printable(&reason))?;
     if let Some(share) = position_bias(&rounds).filter(|_| 1 < rounds.len()) {
@@ -695,7 +695,7 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
         http: None,
     };
     let member = JudgeModel { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };
-    let bench = ResolvedJudges {
+    let judges = ResolvedJudges {
         mappings: Default::default(),
         members: vec![member],
         criteria: Default::default(),
@@ -709,5 +709,5 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
     };
     let case =
         JudgeCase { candidate: "line", material: &material, row: None, rubric, labels: None, contests: None };
-    bench.decide(&ModelClient::default(), case).await.map_err(|error| error.to_string())
+    judges.decide(&ModelClient::default(), case).await.map_err(|error| error.to_string())
 }

@@ -57,18 +57,18 @@ const MAX_FILES: usize = 10_000;
 
 /// Larger files are no results that anybody reads.
 const MAX_RESULT_BYTES: u64 = 256 << 20;
-/// Disagreements of one file that are shown.
+/// The largest number of disagreements that are printed for one file.
 const MAX_SHOWN: usize = 50;
 
 pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome> {
-    let mut found = Vec::new();
-    collect_files(&args.folder, 0, &mut found).with_context(|| format!("`{}`", args.folder.display()))?;
-    found.sort();
-    if MAX_FILES < found.len() {
+    let mut paths = Vec::new();
+    collect_files(&args.folder, 0, &mut paths).with_context(|| format!("`{}`", args.folder.display()))?;
+    paths.sort();
+    if MAX_FILES < paths.len() {
         anyhow::bail!("`{}` holds more than {MAX_FILES} YAML and JSON files", args.folder.display());
     }
     let (files, results): (Vec<PathBuf>, Vec<PathBuf>) =
-        found.into_iter().partition(|path| is_yaml(path) || find_named_dialect(path).is_some());
+        paths.into_iter().partition(|path| is_yaml(path) || find_named_dialect(path).is_some());
     let mut suites: Vec<(PathBuf, Suite)> = Vec::new();
     let mut out = render::stdout();
     let (mut n_loaded, mut n_refused) = (0, 0);
@@ -272,14 +272,14 @@ fn name_tool(loaded: &LoadedSuite, dialect: Dialect) -> Option<&'static str> {
 
 /// Each message once, with the line of its first place.
 fn messages(loaded: &LoadedSuite, severity: DiagnosticSeverity) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut distinct: Vec<String> = Vec::new();
     let mut lines = Vec::new();
     let of_kind = |diagnostic: &&Diagnostic| diagnostic.severity == severity;
     for diagnostic in loaded.diagnostics.iter().filter(of_kind) {
-        if !seen.contains(&diagnostic.message) {
+        if !distinct.contains(&diagnostic.message) {
             let line = loaded.sources.place(diagnostic.span).line;
             lines.push(format!("line {line}: {}", diagnostic.message));
-            seen.push(diagnostic.message.clone());
+            distinct.push(diagnostic.message.clone());
         }
     }
     lines

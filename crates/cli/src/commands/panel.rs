@@ -48,14 +48,14 @@ pub struct PanelArgs {
     #[command(flatten)]
     place: DatabaseArgs,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 /// Marks graders whose word is taken for the truth.
 const TRUTH: &str = " (truth)";
 
 pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
-    // The task is that of the people: those who say what is right, or the members themselves.
+    // The annotation task is that of the people: of the labels if there are some, otherwise of the members.
     let (task_of_truth, task_of_members) = match args.truth.is_empty() {
         true => (None, args.task.as_deref()),
         false => (args.task.as_deref(), None),
@@ -70,9 +70,9 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         grade
     });
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
-    let all = filter_by_criterion(all, args.criterion.as_deref(), &args.told)?;
+    let all = filter_by_criterion(all, args.criterion.as_deref(), &args.output)?;
     let mut out = crate::render::stdout();
-    let (mut report, mut told_any) = (Vec::new(), false);
+    let (mut report, mut has_consensus) = (Vec::new(), false);
     for rated in group_ratings_by_criterion(&all, args.level.map(Into::into), None, &declared)? {
         let is_truth = |index: &usize| rated.ratings.raters()[*index].ends_with(TRUTH);
         let (truth, members): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_truth);
@@ -83,8 +83,8 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         };
         let right = right_answers(&rated.ratings, &truth);
         let worth = (!truth.is_empty()).then(|| evaluate_panel(&panelists, &right, rated.level));
-        told_any |= together.is_ok();
-        if args.told.json {
+        has_consensus |= together.is_ok();
+        if args.output.json {
             let undefined = |why: &str| json!({ "undefined": why });
             let worth =
                 worth.map(|worth| worth.map_or_else(|why| undefined(&why.to_string()), |panel| json!(panel)));
@@ -109,17 +109,17 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
             None => writeln!(out, "  Add --truth FILE to measure accuracy and correlated errors.")?,
         }
         writeln!(out)?;
-        if let (Some(picture), Some(Ok(worth))) = (&args.told.chart, &worth) {
+        if let (Some(picture), Some(Ok(worth))) = (&args.output.chart, &worth) {
             picture.draw(&build_error_chart(rated.criterion, &panelists, worth))?;
         }
     }
-    if args.told.json {
+    if args.output.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
-    Ok(if told_any { CommandOutcome::Passed } else { CommandOutcome::BadInput })
+    Ok(if has_consensus { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
-/// Of each item, what most of those say whose word is the truth; nothing where they are divided.
+/// The true answer for each item: the majority of the graders of `--truth`; none if there is no majority.
 fn right_answers(ratings: &Ratings, truth: &[usize]) -> Vec<Option<usize>> {
     let right = |item: usize| {
         let mut counts = vec![0_usize; ratings.n_answers()];
@@ -152,8 +152,8 @@ fn show_panel_consensus(
         plural(ratings.n_raters(), "grader"),
         plural(it.items.len(), "candidate")
     )?;
-    for said in rated.notes() {
-        writeln!(out, "  {said}")?;
+    for note in rated.notes() {
+        writeln!(out, "  {note}")?;
     }
     let names = ratings.raters().iter().map(|rater| printable_line(rater)).collect::<Vec<_>>();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(8, 40);

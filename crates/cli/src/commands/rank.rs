@@ -37,7 +37,7 @@ pub struct RankArgs {
     #[arg(long, value_enum, default_value = "strengths", requires = "chart")]
     picture: RankChartKind,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -107,9 +107,10 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
     let order = order_by_strength(&ranking);
     let mut out = crate::render::stdout();
-    if args.told.json {
-        let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
-        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+    if args.output.json {
+        let report =
+            json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, 40);
         writeln!(out, "\x1b[1m{:<width$}  strength  95 % interval      as Elo  win rate\x1b[0m", "")?;
@@ -129,8 +130,8 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
         }
         if let Some(position) = ranking.position {
             let odds = position.value.exp();
-            let shown = position.interval.is_some_and(|(low, high)| 0.0 < low || high < 0.0);
-            let word = if shown { "has a significant effect" } else { "has no significant effect" };
+            let is_significant = position.interval.is_some_and(|(low, high)| 0.0 < low || high < 0.0);
+            let word = if is_significant { "has a significant effect" } else { "has no significant effect" };
             writeln!(out, "Position bias: being shown first {word} (odds ratio {odds:.2}).")?;
         }
         let apart = |pair: &[usize]| {
@@ -142,7 +143,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
             writeln!(out, "These {} comparisons do not distinguish the first two.", pairs.len())?;
         }
     }
-    if let Some(picture) = &args.told.chart {
+    if let Some(picture) = &args.output.chart {
         picture.draw(&match args.picture {
             RankChartKind::Strengths => report::build_strength_forest(&order, &ranking, &pairs),
             RankChartKind::Wins => report::build_win_matrix(&order, &names, &rates),

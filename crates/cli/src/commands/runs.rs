@@ -267,8 +267,8 @@ pub fn find_case_result(run: &Run, name: &str) -> anyhow::Result<CaseResult> {
     })
 }
 
-/// Names that are shown of a run in which no case has a similar name.
-const N_SHOWN_NAMES: usize = 5;
+/// The largest number of suggested names if no case has a similar name.
+const MAX_SUGGESTED_NAMES: usize = 5;
 
 /// The case that is probably meant: the most similar name, or those that contain the text, or else the first ones.
 fn suggest_case_name(written: &str, names: &[&str]) -> String {
@@ -278,11 +278,12 @@ fn suggest_case_name(written: &str, names: &[&str]) -> String {
     let folded = written.to_lowercase();
     let containing: Vec<&str> =
         names.iter().filter(|name| name.to_lowercase().contains(&folded)).copied().collect();
-    let shown = if containing.is_empty() { names } else { containing.as_slice() };
-    if shown.is_empty() {
+    let suggested = if containing.is_empty() { names } else { containing.as_slice() };
+    if suggested.is_empty() {
         return String::new();
     }
-    let list: Vec<String> = shown.iter().take(N_SHOWN_NAMES).map(|name| format!("`{name}`")).collect();
-    let more = if N_SHOWN_NAMES < shown.len() { ", …" } else { "" };
+    let list: Vec<String> =
+        suggested.iter().take(MAX_SUGGESTED_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = if MAX_SUGGESTED_NAMES < suggested.len() { ", …" } else { "" };
     format!("; there are {}{more}", list.join(", "))
 }

@@ -71,7 +71,7 @@ fn parse_consensus_share(text: &str) -> Result<f64, String> {
 }
 
 impl ScoreArgs {
-    /// Flags first, then what the file's judge says.
+    /// Flags first, then the `judge` of the file.
     fn combine(&self, judge: &Judge) -> Combine {
         let tie_break = match self.tie_break {
             Some(TieBreakName::Fail) => TieBreak::Fail,
@@ -92,13 +92,13 @@ impl ScoreArgs {
     }
 }
 
-/// The output about one candidate; `said` is its verdict, or the verdict of a panel.
+/// The output about one candidate; `verdict` is its own, or the verdict of a panel.
 #[derive(Serialize)]
 struct ScoredCandidateRow<'a, T: Serialize> {
     candidate: &'a str,
     rubric: &'a str,
     #[serde(flatten)]
-    said: &'a T,
+    verdict: &'a T,
     /// The score as the rubric's display scale writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     shown: Option<String>,
@@ -138,7 +138,7 @@ pub fn run_score_command(args: &ScoreArgs) -> anyhow::Result<CommandOutcome> {
 /// After so many bad lines it is the wrong file.
 const MANY: usize = 50;
 
-/// Reads every line, and says everything that is wrong with them.
+/// Reads every line, and reports all problems.
 fn read_grade_lines(path: &Path, grade_book: &mut GradeBook<'_>) -> anyhow::Result<bool> {
     let name = path.display();
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
@@ -209,7 +209,7 @@ fn print_verdicts(
                 let row = ScoredCandidateRow {
                     candidate,
                     rubric: version,
-                    said: verdict,
+                    verdict,
                     shown,
                     weighted_score,
                     graders: Vec::new(),
@@ -223,7 +223,7 @@ fn print_verdicts(
                 let row = ScoredCandidateRow {
                     candidate,
                     rubric: version,
-                    said: panel,
+                    verdict: panel,
                     shown,
                     weighted_score,
                     graders,

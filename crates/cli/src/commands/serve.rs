@@ -102,7 +102,7 @@ impl ServeArgs {
 
 pub fn run_serve_command(args: &ServeArgs) -> anyhow::Result<CommandOutcome> {
     let exporting = args.logging.start()?;
-    wait_for(exporting.beside(async {
+    wait_for(exporting.export_during(async {
         let stop = watch_stop_signals()?;
         let background = args.working.work()?;
         let settings = ServerSettings {

@@ -87,7 +87,7 @@ pub fn run_spend_command(args: &SpendArgs) -> anyhow::Result<CommandOutcome> {
         }
         let now = clock::current_time();
         let of = args.month.unwrap_or(now);
-        let shown = match &reached {
+        let page = match &reached {
             Reached::Store(store, project) => load_month_spend(store, *project, of, now).await?,
             Reached::Server(remote) => {
                 let month: String = of.to_string().chars().take(7).collect();
@@ -97,8 +97,8 @@ pub fn run_spend_command(args: &SpendArgs) -> anyhow::Result<CommandOutcome> {
         };
         let mut out = crate::render::stdout();
         match args.json {
-            true => writeln!(out, "{}", serde_json::to_string_pretty(&shown)?)?,
-            false => write!(out, "{}", render_spend_page(&shown))?,
+            true => writeln!(out, "{}", serde_json::to_string_pretty(&page)?)?,
+            false => write!(out, "{}", render_spend_page(&page))?,
         }
         Ok(CommandOutcome::Passed)
     })
@@ -140,25 +140,25 @@ async fn set_spend_cap(
 /// Columns of the bar.
 const WIDTH: usize = 40;
 
-fn render_spend_page(shown: &SpendShown) -> String {
+fn render_spend_page(month: &SpendShown) -> String {
     let cap =
-        shown.cap.as_ref().and_then(|cap| Cap::new(cap.amount, cap.currency.parse().ok()?, cap.rate).ok());
+        month.cap.as_ref().and_then(|cap| Cap::new(cap.amount, cap.currency.parse().ok()?, cap.rate).ok());
     let money = |dollars: f64| {
         let amount = Usd::from_nanos((dollars * 1e9).round() as i64);
         cap.map_or_else(|| amount.to_string(), |cap| cap.format_amount(amount))
     };
     let mut page = String::new();
-    let is_over = 1.0 <= shown.elapsed;
-    let gone = if is_over { "over".to_owned() } else { format!("{:.0} % elapsed", 100.0 * shown.elapsed) };
-    page += &format!("\x1b[1m{}\x1b[0m, {gone}\n\n", shown.month);
-    match &shown.cap {
-        None => page += &format!("{} spent, without a limit\n", money(shown.spent)),
+    let is_over = 1.0 <= month.elapsed;
+    let elapsed = if is_over { "over".to_owned() } else { format!("{:.0} % elapsed", 100.0 * month.elapsed) };
+    page += &format!("\x1b[1m{}\x1b[0m, {elapsed}\n\n", month.month);
+    match &month.cap {
+        None => page += &format!("{} spent, without a limit\n", money(month.spent)),
         Some(limit) => {
-            let share = if limit.dollars == 0.0 { 1.0 } else { shown.spent / limit.dollars };
+            let share = if limit.dollars == 0.0 { 1.0 } else { month.spent / limit.dollars };
             page += &format!(
                 "{}  {} of {}, {:.0} %\n",
-                bar(share, shown.elapsed),
-                money(shown.spent),
+                bar(share, month.elapsed),
+                money(month.spent),
                 cap.map_or_else(|| money(limit.dollars), |cap| cap.format_limit()),
                 100.0 * share
             );
@@ -170,14 +170,14 @@ fn render_spend_page(shown: &SpendShown) -> String {
             }
         }
     }
-    if 0.0 < shown.reserved {
-        page += &format!("{} reserved for running calls\n", money(shown.reserved));
+    if 0.0 < month.reserved {
+        page += &format!("{} reserved for running calls\n", money(month.reserved));
     }
-    if 0.0 < shown.assumed {
+    if 0.0 < month.assumed {
         page +=
-            &format!("{} of it by calls with unknown cost, counted at their maximum\n", money(shown.assumed));
+            &format!("{} of it by calls with unknown cost, counted at their maximum\n", money(month.assumed));
     }
-    if let Some(it) = &shown.forecast {
+    if let Some(it) = &month.forecast {
         page += &format!(
             "projected month-end spend {} (80 % interval {} to {})",
             money(it.expected),
@@ -191,14 +191,14 @@ fn render_spend_page(shown: &SpendShown) -> String {
             ),
             None => "\n".to_owned(),
         };
-    } else if let Some(why) = &shown.no_forecast {
+    } else if let Some(why) = &month.no_forecast {
         page += &format!("no forecast yet: {why}\n");
     }
-    if !shown.days.is_empty() {
-        page += &format!("\n{}  day by day\n", sparkline(shown));
+    if !month.days.is_empty() {
+        page += &format!("\n{}  day by day\n", sparkline(month));
     }
     for (name, parts) in
-        [("for", &shown.purposes), ("judge", &shown.judges), ("run or monitor", &shown.subjects)]
+        [("for", &month.purposes), ("judge", &month.judges), ("run or monitor", &month.subjects)]
     {
         page += &render_spend_table(name, parts, &money);
     }
@@ -224,14 +224,14 @@ fn bar(share: f64, elapsed: f64) -> String {
 }
 
 /// A column for each day with spending.
-fn sparkline(shown: &SpendShown) -> String {
-    let most = shown.days.iter().map(|day| day.spent).fold(f64::MIN_POSITIVE, f64::max);
+fn sparkline(month: &SpendShown) -> String {
+    let most = month.days.iter().map(|day| day.spent).fold(f64::MIN_POSITIVE, f64::max);
     let column =
         |spent: f64| ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][((spent / most * 7.0).round() as usize).min(7)];
-    shown.days.iter().map(|day| column(day.spent)).collect()
+    month.days.iter().map(|day| column(day.spent)).collect()
 }
 
-/// Parts that are shown; the others are counted.
+/// The largest number of parts that are printed; the others are counted.
 const PARTS: usize = 8;
 
 fn render_spend_table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> String) -> String {
@@ -265,7 +265,7 @@ mod tests {
     fn a_month_reads_at_a_glance() {
         let part = |name: &str, spent: f64| PartShown { name: name.into(), spent, n_calls: 12, budget: None };
         let budget = MonitorBudgetView { amount: 24.0, currency: "EUR".into(), rate: None };
-        let shown = SpendShown {
+        let month = SpendShown {
             month: "2026-11".into(),
             elapsed: 1.0 / 3.0,
             cap: Some(CapShown { amount: 50.0, currency: "GBP".into(), rate: 1.25, dollars: 62.5 }),
@@ -290,7 +290,7 @@ mod tests {
             subjects: vec![PartShown { budget: Some(budget), ..part("desk", 20.0) }, part("run_1", 5.0)],
             judges: vec![part("openai/gpt-5-mini", 25.0)],
         };
-        let plain = render_spend_page(&shown);
+        let plain = render_spend_page(&month);
         let plain = ["\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m"]
             .iter()
             .fold(plain, |text, code| text.replace(code, ""));

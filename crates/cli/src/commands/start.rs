@@ -68,7 +68,7 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
     let Some(annotation) = load_annotation(args)? else { return Ok(CommandOutcome::BadInput) };
     let folder = choose_output_folder(args, &annotation);
     let exporting = args.logging.start()?;
-    wait_for(exporting.beside(async {
+    wait_for(exporting.export_during(async {
         let stop = watch_stop_signals()?;
         let background = args.working.work()?;
         let settings = ServerSettings {
@@ -131,17 +131,17 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
 /// The name of the project that the task is in, as addresses have it.
 async fn owner_project_name(app: &App) -> anyhow::Result<String> {
     let projects = app.store.projects().await?;
-    let found = projects.into_iter().find(|project| project.id == app.default_project);
-    Ok(found.map_or_else(|| app.default_project.to_string(), |project| project.name))
+    let default_project = projects.into_iter().find(|project| project.id == app.default_project);
+    Ok(default_project.map_or_else(|| app.default_project.to_string(), |project| project.name))
 }
 
 fn format_answer_count(n: u64) -> String {
     plural(usize::try_from(n).unwrap_or(usize::MAX), "answer")
 }
 
-/// What the file asks of people; otherwise everything wrong with it is printed.
+/// The annotation task of the file; otherwise everything wrong with it is printed.
 ///
-/// Data that is not there is a warning to those who only read the file, and an error to those who start.
+/// Missing data is a warning when a file is checked, and an error here.
 fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
     let loaded = load::load_suite(&args.config, args.loading.options());
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted();
@@ -176,8 +176,8 @@ fn choose_output_folder(args: &StartArgs, annotation: &AnnotationTask) -> Option
             "annotations are written as JSON lines; export `{format}` from the page"
         ));
     }
-    let beside = args.config.parent().unwrap_or(Path::new(""));
+    let config_folder = args.config.parent().unwrap_or(Path::new(""));
     args.output
         .clone()
-        .or_else(|| annotation.output_path.as_ref().map(|output_path| beside.join(output_path)))
+        .or_else(|| annotation.output_path.as_ref().map(|output_path| config_folder.join(output_path)))
 }

@@ -72,7 +72,7 @@ pub struct StatsArgs {
     #[command(flatten)]
     place: DatabaseArgs,
     #[command(flatten)]
-    told: AnalysisOutputArgs,
+    output: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -109,7 +109,7 @@ pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
         None => match &args.task {
             Some(task) if args.files.is_empty() => {
                 let by = Some(args.by.as_str()).filter(|by| *by != CRITERION);
-                show_task_results(task, by, &args.place, &args.told)
+                show_task_results(task, by, &args.place, &args.output)
             }
             _ => describe_grades(args),
         },
@@ -130,7 +130,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
                 ));
                 collect_scores(&sources, args, task.as_deref(), Some((low, high)))?
             }
-            found => found?,
+            scores => scores?,
         };
     let declared = if args.by == CRITERION { agreed_scales(&sources) } else { DeclaredScales::new() };
     let own_scale = |name: &str| {
@@ -151,7 +151,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let weighted = verdicts.describe_by(ScoreField::Group);
     let warnings = find_score_warnings(&scored);
     let mut out = render::stdout();
-    if args.told.json {
+    if args.output.json {
         let described = |groups: &[(String, ScoreDistribution)]| {
             let all = groups.iter().map(|(name, score_distribution)| {
                 Ok((name.clone(), serde_json::to_value(score_distribution)?))
@@ -159,11 +159,11 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
             all.collect::<Result<serde_json::Map<String, Json>, serde_json::Error>>()
         };
         let left_out = json!({ "without_score": unscored, "without_field": without });
-        let told = json!({
+        let report = json!({
             "by": args.by, "groups": described(&groups)?, "weighted": described(&weighted)?,
             "labels": labels, "left_out": left_out, "warnings": warnings,
         });
-        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
         match args.by.as_str() {
             _ if groups.is_empty() => {}
@@ -194,7 +194,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
             writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(&warning))?;
         }
     }
-    if let Some(picture) = &args.told.chart {
+    if let Some(picture) = &args.output.chart {
         picture.draw(&match args.picture {
             StatsChartKind::Bars => build_means_chart(&groups, &args.by),
             StatsChartKind::Radar => build_score_radar(&scored, args),
@@ -226,18 +226,18 @@ struct CollectedScores {
 fn collect_scores(
     sources: &[GradeSource],
     args: &StatsArgs,
-    asked: Option<&str>,
+    chosen_task: Option<&str>,
     scale: Option<(f64, f64)>,
 ) -> anyhow::Result<CollectedScores> {
-    let (mut found, mut tasks) = (CollectedScores { scale, ..CollectedScores::default() }, BTreeSet::new());
+    let (mut scores, mut tasks) = (CollectedScores { scale, ..CollectedScores::default() }, BTreeSet::new());
     for source in sources {
         let mut last = None;
         source.for_each_grade(|grade| match grade {
-            SourceGrade::Short(short) => found.add_short(short, &source.name, args),
+            SourceGrade::Short(short) => scores.add_short(short, &source.name, args),
             SourceGrade::Row(row) => {
                 let task = row.fields.and_then(|fields| fields.get(ANNOTATION_TASK)).and_then(Json::as_str);
                 tasks.extend(task.map(str::to_owned));
-                let is_of_other_task = asked.is_some() && task.is_some() && task != asked;
+                let is_of_other_task = chosen_task.is_some() && task.is_some() && task != chosen_task;
                 // The total contains the score of the parts.
                 if is_of_other_task || part_of(&row.grade.criterion).is_some() {
                     return Ok(());
@@ -246,17 +246,17 @@ fn collect_scores(
                 let result = row.of.map(|(_, result)| std::ptr::from_ref(result));
                 if result.is_some() && result != last {
                     last = result;
-                    found.add_verdict(&row, &source.name, args);
+                    scores.add_verdict(&row, &source.name, args);
                 }
-                found.add_row(&row, &source.name, args)
+                scores.add_row(&row, &source.name, args)
             }
         })?;
     }
-    ensure_one_task(&tasks, asked)?;
-    Ok(found)
+    ensure_one_task(&tasks, chosen_task)?;
+    Ok(scores)
 }
 
-/// The lowest and the highest rating in forms of annotation tasks; nothing where a source holds anything else.
+/// The lowest and the highest rating in forms of annotation tasks; nothing if a source contains anything else.
 fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> {
     if !sources.iter().all(GradeSource::has_forms) {
         return Ok(None);
@@ -265,7 +265,7 @@ fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> 
     for source in sources {
         source.for_each_grade(|grade| {
             if let SourceGrade::Row(row) = grade
-                // Plain questions say where they lie on a scale of their own.
+                // Plain questions have values on a scale of their own.
                 && let Outcome::Scored { value: Value::Number(number), unit: None } = &row.grade.outcome
             {
                 (low, high) = (low.min(*number), high.max(*number));
@@ -276,7 +276,7 @@ fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> 
     Ok((low < high).then_some((low, high)))
 }
 
-/// Labels that are shown of a criterion; `--json` has all of them.
+/// The largest number of labels that are printed for a criterion; `--json` has all of them.
 const MOST_LABELS: usize = 12;
 
 fn show_label_counts(
@@ -287,14 +287,14 @@ fn show_label_counts(
         let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
         counts.sort_by(|(_, a), (_, b)| b.cmp(a));
         let n: usize = counts.iter().map(|(_, n)| *n).sum();
-        let shown =
+        let parts =
             counts.iter().take(MOST_LABELS).map(|(label, n)| format!("{} {n}", printable_line(label)));
-        let mut shown: Vec<String> = shown.collect();
+        let mut parts: Vec<String> = parts.collect();
         if MOST_LABELS < counts.len() {
-            shown.push(format!("{} more", counts.len() - MOST_LABELS));
+            parts.push(format!("{} more", counts.len() - MOST_LABELS));
         }
         let criterion = printable_line(criterion);
-        writeln!(out, "{criterion} (labels, no mean): {}  ({})", shown.join(", "), plural(n, "answer"))?;
+        writeln!(out, "{criterion} (labels, no mean): {}  ({})", parts.join(", "), plural(n, "answer"))?;
     }
     Ok(())
 }
@@ -374,7 +374,7 @@ impl CollectedScores {
         let values = match args.by.as_str() {
             CRITERION => vec![WEIGHTED.to_owned()],
             FILE => vec![file.to_owned()],
-            // What tells the grades of one verdict apart says nothing about the verdict.
+            // Fields that differ between the grades of one verdict do not belong to the verdict.
             by => Some(row.grouping_values(by))
                 .filter(|values| grade_rows(run, result).all(|row| row.grouping_values(by) == *values))
                 .unwrap_or_default(),
@@ -537,12 +537,12 @@ fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
             },
         };
         n_known += usize::from(answer.get("error").is_none());
-        let mut told = serde_json::Map::new();
+        let mut answer_line = serde_json::Map::new();
         if !id.is_null() {
-            told.insert("id".to_owned(), id);
+            answer_line.insert("id".to_owned(), id);
         }
-        told.extend(answer.as_object().cloned().unwrap_or_default());
-        writeln!(out, "{}", Json::Object(told))?;
+        answer_line.extend(answer.as_object().cloned().unwrap_or_default());
+        writeln!(out, "{}", Json::Object(answer_line))?;
     }
     out.flush()?;
     Ok(if n_known == 0 && 0 < n_lines { CommandOutcome::BadInput } else { CommandOutcome::Passed })

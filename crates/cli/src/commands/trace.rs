@@ -152,11 +152,11 @@ fn colour_trace_lines(text: &str) -> String {
 
 fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Result<()> {
     let mut tools: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let (mut n_messages, mut n_said, mut usage, mut cost) =
+    let (mut n_messages, mut n_answers, mut usage, mut cost) =
         (0, 0, jurist_core::candidate::Usage::default(), None);
     for (_, trace) in traces {
         n_messages += trace.steps.len();
-        n_said += trace.steps.iter().filter(|step| step.role == StepRole::Assistant).count();
+        n_answers += trace.steps.iter().filter(|step| step.role == StepRole::Assistant).count();
         usage = usage.plus(trace.usage);
         cost = match (cost, trace.cost) {
             (None, it) => it,
@@ -179,7 +179,7 @@ fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Resul
     }
     writeln!(out, "{:<28}{:>8}", "traces", traces.len())?;
     writeln!(out, "{:<28}{:>8}", "messages", n_messages)?;
-    writeln!(out, "{:<28}{:>8}", "messages of the assistant", n_said)?;
+    writeln!(out, "{:<28}{:>8}", "messages of the assistant", n_answers)?;
     if !usage.is_nothing() {
         writeln!(out, "{:<28}{:>8}", "tokens in", usage.input)?;
         writeln!(out, "{:<28}{:>8}", "tokens in, cached", usage.cached)?;

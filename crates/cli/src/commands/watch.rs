@@ -57,13 +57,15 @@ pub struct WatchArgs {
     loading: LoadingArgs,
 }
 
-/// Time between two looks at the files: with as long a pause for an editor to finish, a change is seen in 0.3 s.
+/// Time between two checks of the files. A second check of the same length lets an editor finish, so a change is
+/// noticed within 0.3 s.
 const POLL: Duration = Duration::from_millis(150);
 
 /// A clock of files may be behind the clock of the machine by a tick.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
-/// Files of a folder that an agent works on which are looked at; more are too many to look at so often.
+/// The largest number of files of an agent's folder that are checked: reading more of them every 150 ms would take too
+/// long.
 const MAX_WORKSPACE_FILES: usize = 5_000;
 
 /// Larger files are distinguished by size and time alone.
@@ -112,7 +114,7 @@ struct WatchedSuite {
     contents: BTreeMap<PathBuf, u64>,
 }
 
-/// What a look at a file or folder sees of it; `None` where it is missing.
+/// Time and size of a file or folder; `None` where it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     modified: Option<SystemTime>,
@@ -124,8 +126,8 @@ struct FileStamp {
 enum KnownFile {
     /// It was written before the suite was read.
     Old(FileStamp),
-    /// It was written about when the suite was read, before or after that. It is read again at the next look; the hash
-    /// from before the cases were run tells whether it changed.
+    /// It was written about when the suite was read, before or after that. It is read again at the next check; the hash
+    /// from before the cases were run shows whether it changed.
     Fresh { content: Option<u64> },
 }
 
@@ -361,21 +363,22 @@ fn watched_paths(suite: &Path, read: Vec<PathBuf>) -> BTreeSet<PathBuf> {
 
 impl FileStamp {
     fn of(path: &Path) -> Self {
-        let found = path.metadata().ok();
+        let metadata = path.metadata().ok();
         // The size of a folder does not show changes in it.
-        let n_bytes = found.as_ref().filter(|found| found.is_file()).map_or(0, std::fs::Metadata::len);
-        Self { modified: found.and_then(|found| found.modified().ok()), n_bytes }
+        let n_bytes =
+            metadata.as_ref().filter(|metadata| metadata.is_file()).map_or(0, std::fs::Metadata::len);
+        Self { modified: metadata.and_then(|metadata| metadata.modified().ok()), n_bytes }
     }
 }
 
-/// Waits until there is something to read again and no file changes between two looks. The files that changed; if none
-/// did, the fresh ones, which are read again in any case.
+/// Waits until a file has changed and no file changes between two checks. The files that changed; if none did, the
+/// fresh ones, which are read again in any case.
 async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, KnownFile>) -> Vec<PathBuf> {
-    let look = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
-    let mut last = look();
+    let read_stamps = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
+    let mut last = read_stamps();
     loop {
         tokio::time::sleep(POLL).await;
-        let now = look();
+        let now = read_stamps();
         if now == last {
             let (mut changed, mut fresh) = (Vec::new(), Vec::new());
             for (path, stamp) in &now {
@@ -387,9 +390,9 @@ async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, K
                     _ => changed.push((*path).clone()),
                 }
             }
-            let found = if changed.is_empty() { fresh } else { changed };
-            if !found.is_empty() {
-                return found;
+            let files_to_report = if changed.is_empty() { fresh } else { changed };
+            if !files_to_report.is_empty() {
+                return files_to_report;
             }
         }
         last = now;

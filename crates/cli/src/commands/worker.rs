@@ -30,15 +30,21 @@ pub struct WorkerArgs {
 
 pub fn run_worker_command(args: &WorkerArgs) -> anyhow::Result<CommandOutcome> {
     let exporting = args.logging.start()?;
-    wait_for(exporting.beside(async {
+    wait_for(exporting.export_during(async {
         let stop = watch_stop_signals()?;
         let store = args.place.open().await?;
-        let shop = WorkerContext::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
+        let context = WorkerContext::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
         let mut out = crate::render::stdout();
         writeln!(out, "Jurist worker on {}, {} concurrent jobs", store.place(), args.working.n())?;
         out.flush()?;
-        run_worker(shop, &worker_process_name(), args.working.n(), wait_for_stop(stop), args.working.drain())
-            .await;
+        run_worker(
+            context,
+            &worker_process_name(),
+            args.working.n(),
+            wait_for_stop(stop),
+            args.working.drain(),
+        )
+        .await;
         store.close().await;
         Ok(CommandOutcome::Passed)
     }))

@@ -25,7 +25,7 @@ pub struct Reach {
     project: Option<String>,
 }
 
-/// Who is asked.
+/// The place of the data.
 pub enum Reached {
     Store(Store, ProjectId),
     Server(Remote),

@@ -90,12 +90,12 @@ impl Remote {
         &self,
         running: &RunExecutionArgs,
         runs: &StoredRuns,
-        asked: &NewRun,
+        new_run: &NewRun,
         part: RunScope,
         no_defer: bool,
     ) -> anyhow::Result<FinishedRun> {
         let begun = Instant::now();
-        let StartedRun { id, n_units } = self.submit(asked).await?;
+        let StartedRun { id, n_units } = self.submit(new_run).await?;
         // Checked before the command waits for anything.
         let baseline = running.baseline(runs, id).await?;
         let mut progress = render::ProgressLine::new().quiet(running.quiet);
@@ -111,9 +111,9 @@ impl Remote {
         followed?;
         let run = self.run(id, running.shows_material()).await?;
         let address = self.address(id).await;
-        let told =
-            RunReportContext { took: begun.elapsed(), n_units, stopped: None, address, part, no_defer };
-        running.report_run(&run, baseline.as_ref(), &told)
+        let context =
+            RunReportContext { elapsed: begun.elapsed(), n_units, stopped: None, address, part, no_defer };
+        running.report_run(&run, baseline.as_ref(), &context)
     }
 
     /// The page of a run; none if its project is unknown.
@@ -121,7 +121,7 @@ impl Remote {
         let all = self.get("/projects").await.ok()?;
         let is_wanted = |value: &&Json| match &self.project {
             Some(wanted) => value["name"] == wanted.as_str() || value["id"] == wanted.as_str(),
-            // A token sees its own and no other.
+            // A token gives access to one project.
             None => self.token.is_some() || value["name"] == "default",
         };
         let project = all.as_array()?.iter().find(is_wanted)?;
@@ -137,8 +137,8 @@ impl Remote {
     }
 
     /// Sent again with the same key if the answer is lost, so that one run begins.
-    async fn submit(&self, asked: &NewRun) -> anyhow::Result<StartedRun> {
-        let body = serde_json::to_string(asked)?;
+    async fn submit(&self, new_run: &NewRun) -> anyhow::Result<StartedRun> {
+        let body = serde_json::to_string(new_run)?;
         let key = RunId::new(clock::current_time(), random()).to_string();
         let mut tries = 0;
         loop {
@@ -146,7 +146,7 @@ impl Remote {
             let request = request.header("content-type", "application/json").body(body.clone());
             match self.answer(request).await {
                 Ok(answer) => return Ok(serde_json::from_value(answer)?),
-                Err(RemoteError::Said(error)) => bail!("{}: {error}", self.url),
+                Err(RemoteError::Response(error)) => bail!("{}: {error}", self.url),
                 Err(RemoteError::Away(error)) if tries == 3 => return Err(self.no_answer_error(error)),
                 Err(RemoteError::Away(_)) => tries += 1,
             }
@@ -169,7 +169,7 @@ impl Remote {
             let error = match self.events(request, &mut last, &mut tries, n_units, progress).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => anyhow::anyhow!("the connection was closed"),
-                Err(RemoteError::Said(error)) => bail!("{}: {error}", self.url),
+                Err(RemoteError::Response(error)) => bail!("{}: {error}", self.url),
                 Err(RemoteError::Away(error)) => error,
             };
             tries += 1;
@@ -288,7 +288,7 @@ impl Remote {
             let request = self.request(method.clone(), path).header("content-type", "application/json");
             match self.answer(request.body(body.to_vec())).await {
                 Ok(answer) => return Ok(answer),
-                Err(RemoteError::Said(error)) => bail!("{}: {error}", self.url),
+                Err(RemoteError::Response(error)) => bail!("{}: {error}", self.url),
                 Err(RemoteError::Away(error)) if tries == 5 => return Err(self.no_answer_error(error)),
                 Err(RemoteError::Away(_)) => tries += 1,
             }
@@ -312,7 +312,7 @@ impl Remote {
 
     fn trouble(&self, trouble: RemoteError) -> anyhow::Error {
         match trouble {
-            RemoteError::Said(error) => anyhow::anyhow!("{}: {error}", self.url),
+            RemoteError::Response(error) => anyhow::anyhow!("{}: {error}", self.url),
             RemoteError::Away(error) => self.no_answer_error(error),
         }
     }
@@ -331,7 +331,7 @@ impl Remote {
     async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Json, RemoteError> {
         let text = self.send_request(request).await?.text().await?;
         serde_json::from_str(&text)
-            .map_err(|_| RemoteError::Said("the response is not from a Jurist server".to_owned()))
+            .map_err(|_| RemoteError::Response("the response is not from a Jurist server".to_owned()))
     }
 
     async fn send_request(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, RemoteError> {
@@ -345,7 +345,7 @@ impl Remote {
         }
         let problem: Json = serde_json::from_str(&response.text().await?).unwrap_or_default();
         let detail = problem["detail"].as_str().map_or_else(|| status.to_string(), str::to_owned);
-        Err(RemoteError::Said(detail))
+        Err(RemoteError::Response(detail))
     }
 
     fn no_answer_error(&self, error: anyhow::Error) -> anyhow::Error {
@@ -378,8 +378,8 @@ impl std::fmt::Display for NoAnswer {
 
 enum RemoteError {
     /// The server's own error message.
-    Said(String),
-    /// Nothing came back, or that it should be asked again.
+    Response(String),
+    /// No response, or one that asks the client to try again.
     Away(anyhow::Error),
 }
 

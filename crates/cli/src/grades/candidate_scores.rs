@@ -20,8 +20,8 @@ pub fn parse_scale_ends(text: &str) -> Result<(f64, f64), String> {
         .ok_or_else(|| "the lowest and highest value of a scale, such as 1-5".to_owned())
 }
 
-/// An answer on 0..=1: as it was scored, or by the ends of its scale. What lies off a scale that was given is
-/// left out and counted; without a scale, its meaning is unknown.
+/// An answer on 0..=1: as it was scored, or by the ends of its scale. Values outside the given scale are left out and
+/// counted; without a scale, its meaning is unknown.
 pub fn unit_score(
     grade: &Grade,
     scale: Option<(f64, f64)>,
@@ -70,7 +70,7 @@ pub fn off_scale_note(n: usize, scale: Option<(f64, f64)>) -> Option<String> {
     Some(format!("{} {verb} not between {low} and {high} and excluded.", plural(n, "answer")))
 }
 
-/// One number for each candidate on one criterion: the mean of everybody who scored it.
+/// One number for each candidate on one criterion: the mean of its graders.
 pub struct CandidateScores {
     pub criterion: String,
     pub numbers: BTreeMap<String, f64>,
@@ -88,7 +88,7 @@ pub struct CandidateScores {
 /// What each choice of a criterion is worth from 0 to 1.
 pub type ChoiceScores = BTreeMap<String, f64>;
 
-/// Who passes at a pass mark, by the majority of those who scored each candidate.
+/// The candidates that pass at a pass mark, by the majority of their graders.
 pub struct MajorityPasses {
     pub passes: BTreeMap<String, bool>,
     /// Candidates on which as many pass as fail.
@@ -133,10 +133,10 @@ fn is_at_pass_mark(score: f64, pass_mark: f64) -> bool {
     pass_mark - 1e-9 <= score
 }
 
-/// What gives a majority to a candidate on which people are divided.
+/// How to resolve a tie between people.
 pub const TIE_ADVICE: &str = "a third person or a decision on the page Disputes";
 
-/// Says how many candidates have no label at a pass mark, because people are divided.
+/// A note about candidates without a label, because as many people pass them as fail them.
 pub fn pass_mark_ties_note(n: usize) -> Option<String> {
     let (have, them) = if n == 1 { ("has", "it") } else { ("have", "them") };
     (0 < n).then(|| {
@@ -177,11 +177,11 @@ pub fn score_choices(grades: &mut [Grade], criterion: &str, choices: &ChoiceScor
 /// Names that are listed in a message.
 const MOST_NAMES: usize = 5;
 
-/// The first of several names, and how many more there are.
+/// The first names, and the number of the others.
 pub fn list_first(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.map(|name| printable_line(&name)).collect();
-    let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
-    if MOST_NAMES < names.len() { format!("{shown} and {} more", names.len() - MOST_NAMES) } else { shown }
+    let listed = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if MOST_NAMES < names.len() { format!("{listed} and {} more", names.len() - MOST_NAMES) } else { listed }
 }
 
 /// The mean score of each candidate on a criterion, of one grader or of all.
@@ -227,7 +227,7 @@ pub fn average_candidate_scores(
     })
 }
 
-/// What grades say that each choice is worth; nothing of a choice about which they differ.
+/// The value of each choice according to the grades; none for a choice with different values.
 fn choice_scores_of_grades<'a>(grades: impl Iterator<Item = &'a Grade>) -> ChoiceScores {
     let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
     for grade in grades {

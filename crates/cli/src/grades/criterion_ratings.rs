@@ -27,8 +27,8 @@ impl CriterionRatings<'_> {
     /// Says how many answers were left out because they are not the first.
     pub fn repeated_answers_note(&self) -> Option<String> {
         let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
-        let said = |n| format!("{} excluded: only a grader's first grade of a candidate counts.", again(n));
-        Some(self.n_repeated).filter(|n| 0 < *n).map(said)
+        let note = |n| format!("{} excluded: only a grader's first grade of a candidate counts.", again(n));
+        Some(self.n_repeated).filter(|n| 0 < *n).map(note)
     }
 
     /// An answer in the words of the data.
@@ -40,7 +40,7 @@ impl CriterionRatings<'_> {
         }
     }
 
-    /// Everything to know before the numbers.
+    /// Notes that are printed before the figures.
     pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
         self.repeated_answers_note().into_iter().chain(self.hints.iter().cloned())
     }
@@ -97,8 +97,8 @@ pub fn group_ratings_by_criterion<'a>(
     Ok(all)
 }
 
-/// Makes answers comparable that are yes or no in several spellings, such as yes and 1. Returns the words for no and yes
-/// in the spelling of the first answer, unless the answers are compared as they are written.
+/// Gives one spelling to yes and no, which graders write differently, such as yes and 1. Returns the words for no and
+/// yes in the spelling of the first answer, unless the answers are compared as they are written.
 fn unify_yes_and_no(entries: &mut [(&str, &str, Value)]) -> Option<[&'static str; 2]> {
     if entries.iter().all(|(_, _, value)| matches!(value, Value::Number(_))) {
         return None;
@@ -120,7 +120,7 @@ fn unify_yes_and_no(entries: &mut [(&str, &str, Value)]) -> Option<[&'static str
     words
 }
 
-/// Takes numbers written as text for numbers, where all answers to a criterion are numbers, and says so.
+/// Reads numbers in text as numbers if all answers to a criterion are numbers, and adds a note.
 fn read_numbers(entries: &mut [(&str, &str, Value)]) -> Option<String> {
     let number = |value: &Value| match value {
         Value::Text(text) => text.trim().parse::<f64>().ok().filter(|text| text.is_finite()),

@@ -90,7 +90,7 @@ impl HumanJudgeArgs {
 
     /// Scores of the judge, with the scale of its rubric.
     pub fn machine(&self) -> anyhow::Result<CandidateScores> {
-        // The annotation task names grades of people.
+        // The annotation task selects grades of people.
         let task = self.task.as_deref().filter(|_| self.human.is_empty());
         let read = read_grade_set(&self.judge, task, &[], &self.place)?;
         let criterion = select_criterion(&read.grades, self.criterion.as_deref())
@@ -127,8 +127,8 @@ impl HumanJudgeArgs {
     }
 }
 
-/// The labels of candidates that the judge did not grade. Without any candidate that has a label and a score, there is
-/// nothing to learn about the judge.
+/// The labels of candidates that the judge did not grade. At least one candidate must have a label and a score;
+/// otherwise the judge cannot be measured.
 pub fn find_unmatched_labels<'a>(
     machine: &CandidateScores,
     people: &'a CandidateScores,
@@ -180,8 +180,8 @@ pub fn unmatched_labels_note(unmatched: &[&str]) -> Option<String> {
 }
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database; and
-/// the scales that are declared of them. Answers of several annotation tasks are never put together: `task` says which
-/// one is meant.
+/// the scales that are declared of them. Answers of several annotation tasks are never put together: `task` selects
+/// one.
 pub fn read_with_scales(
     paths: &[PathBuf],
     task: Option<&str>,
@@ -191,7 +191,8 @@ pub fn read_with_scales(
     Ok((read.grades, read.scales))
 }
 
-/// The same with each part of what a judge answered as a grade of its own, to be compared with people part by part.
+/// The same, with each part of a judge's answer as a grade of its own, so that it can be compared with people part by
+/// part.
 pub fn read_with_parts(
     paths: &[PathBuf],
     task: Option<&str>,
@@ -201,7 +202,7 @@ pub fn read_with_parts(
     Ok((grades.into_iter().flat_map(with_parts).collect(), scales))
 }
 
-/// Grades of several sources, and what else these say.
+/// Grades of several sources, with other facts from these sources.
 #[derive(Default)]
 pub struct GradeSet {
     pub grades: Vec<Grade>,
@@ -264,11 +265,11 @@ pub fn sort_for_resampling(grades: &mut [Grade]) {
     grades.sort_by(|a, b| (&a.grader.name, &a.candidate).cmp(&(&b.grader.name, &b.candidate)));
 }
 
-/// Grades of the criterion that is asked for. A picture has room for one.
+/// Grades of the requested criterion. A picture has room for one.
 pub fn filter_by_criterion(
     grades: Vec<Grade>,
     wanted: Option<&str>,
-    told: &AnalysisOutputArgs,
+    output: &AnalysisOutputArgs,
 ) -> anyhow::Result<Vec<Grade>> {
     let criteria: BTreeSet<&str> = grades.iter().map(|grade| grade.criterion.as_str()).collect();
     let listed = || criteria.iter().copied().collect::<Vec<_>>().join(", ");
@@ -283,7 +284,7 @@ pub fn filter_by_criterion(
         }
         None => {
             anyhow::ensure!(
-                told.chart.is_none() || criteria.len() < 2,
+                output.chart.is_none() || criteria.len() < 2,
                 "a chart shows one criterion; choose it with --criterion: {}",
                 listed()
             );
@@ -292,12 +293,12 @@ pub fn filter_by_criterion(
     }
 }
 
-/// The criterion that is asked for, or the only one.
-pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result<&'a str> {
+/// The requested criterion, or the only one.
+pub fn select_criterion<'a>(grades: &'a [Grade], requested: Option<&'a str>) -> anyhow::Result<&'a str> {
     let mut criteria: Vec<&str> = grades.iter().map(|grade| grade.criterion.as_str()).collect();
     criteria.sort_unstable();
     criteria.dedup();
-    match (asked, criteria.as_slice()) {
+    match (requested, criteria.as_slice()) {
         (Some(name), all) => {
             anyhow::ensure!(all.contains(&name), "`{name}` has no grades; there are {}", all.join(", "));
             Ok(name)
@@ -309,7 +310,7 @@ pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyh
     }
 }
 
-/// How the candidates of files were sampled, where they say so.
+/// The sampling columns of files, for files that have them.
 pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledCandidate>> {
     let mut all = Vec::new();
     let is_text = |path: &&PathBuf| path.extension().is_none_or(|extension| extension != "parquet");
@@ -325,9 +326,9 @@ pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledC
             }
             Some("jsonl") => {
                 for (at, line) in text.lines().enumerate() {
-                    let found =
+                    let candidates =
                         SampledCandidate::of_line(line).with_context(|| format!("`{name}`, line {}", at + 1));
-                    all.extend(found?);
+                    all.extend(candidates?);
                 }
             }
             _ => {}

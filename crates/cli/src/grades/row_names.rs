@@ -1,9 +1,10 @@
-//! Names of judged cases as people write them: `i01 [row 1]` is `i01` for people, who label the rows of a data file by id.
+//! Names of judged cases as labels have them: the label of `i01 [row 1]` is for `i01`, because people label the rows of
+//! a data file by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The judged cases that people name without the number of their row, by the name that the run has for them. A name that
-/// several rows have stays as it is.
+/// The judged cases whose labels have no number of a row, by their names in the run. A name that more than one row has
+/// is not changed.
 pub fn find_names_without_row(
     judged: &BTreeSet<String>,
     labelled: &BTreeSet<String>,
@@ -43,7 +44,7 @@ mod tests {
     fn a_row_has_the_name_of_its_label_if_no_other_row_has_it() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<String>>();
         let judged = names(&["a [row 1]", "b [row 2]", "b [row 3]", "c [row 4]", "d"]);
-        let found = find_names_without_row(&judged, &names(&["a", "b", "d"]));
-        assert_eq!(found, BTreeMap::from([("a [row 1]".to_owned(), "a".to_owned())]));
+        let renamed = find_names_without_row(&judged, &names(&["a", "b", "d"]));
+        assert_eq!(renamed, BTreeMap::from([("a [row 1]".to_owned(), "a".to_owned())]));
     }
 }

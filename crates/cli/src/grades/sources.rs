@@ -25,11 +25,11 @@ use crate::reporting::printable_line;
 use crate::runtime::wait_for;
 use crate::stored_runs::{StoredGradeKind, StoredRuns};
 
-/// Grades as they were found in one place.
+/// Grades from one file, run or table.
 pub struct GradeSource {
-    /// As it was named.
+    /// The name on the command line.
     pub name: String,
-    held: GradeSourceContents,
+    contents: GradeSourceContents,
     /// The beginning of each candidate's text, where the source has texts apart from the fields of grades.
     texts: BTreeMap<String, String>,
     /// How a table that names no criterion was read, and what to add.
@@ -39,7 +39,7 @@ pub struct GradeSource {
 }
 
 enum GradeSourceContents {
-    /// With everything that a run knows of them.
+    /// With all facts of the run.
     Run(Box<Run>, Vec<CaseResult>),
     /// With the other fields of their records.
     Grades(Vec<(Grade, MetadataFields)>),
@@ -54,12 +54,12 @@ pub enum SourceGrade<'a> {
 }
 
 impl GradeSource {
-    fn new(name: String, held: GradeSourceContents) -> Self {
-        Self { name, held, texts: BTreeMap::new(), without_criterion: None, tasks: BTreeMap::new() }
+    fn new(name: String, contents: GradeSourceContents) -> Self {
+        Self { name, contents, texts: BTreeMap::new(), without_criterion: None, tasks: BTreeMap::new() }
     }
 
-    /// Of the candidates, only the beginning of their texts is kept. Cases that people labelled have two more grades:
-    /// the label and the verdict.
+    /// Only the beginning of each candidate's text is in memory. Cases that people labelled have two more grades: the
+    /// label and the verdict.
     fn of_run(name: String, run: Run, labels: &[StoredRunLabel]) -> Self {
         let mut texts = BTreeMap::new();
         let mut by_case: BTreeMap<&str, Vec<&StoredRunLabel>> = BTreeMap::new();
@@ -83,7 +83,7 @@ impl GradeSource {
     /// The beginning of each candidate's text, as far as the source has it.
     pub fn candidate_texts(&self) -> BTreeMap<String, String> {
         let mut texts = self.texts.clone();
-        if let GradeSourceContents::Grades(all) = &self.held {
+        if let GradeSourceContents::Grades(all) = &self.contents {
             for (grade, fields) in all {
                 if let Some(text) = find_response_field(fields) {
                     texts.entry(grade.candidate.clone()).or_insert_with(|| cut_candidate_text(text));
@@ -95,7 +95,7 @@ impl GradeSource {
 
     /// The scales that the rubrics of a run declare, or that the grades of a file show.
     pub fn declared_scales(&self) -> DeclaredScales {
-        match &self.held {
+        match &self.contents {
             GradeSourceContents::Run(run, _) => declared_scales(run),
             GradeSourceContents::Grades(all) => scales_of_units(all.iter().map(|(grade, _)| grade)),
             GradeSourceContents::Lines(_) => DeclaredScales::new(),
@@ -104,14 +104,14 @@ impl GradeSource {
 
     /// What each choice is worth from 0 to 1, by criterion, as the rubrics of a run declare it.
     pub fn declared_choices(&self) -> DeclaredChoices {
-        match &self.held {
+        match &self.contents {
             GradeSourceContents::Run(run, _) => declared_choices(run),
             GradeSourceContents::Grades(_) | GradeSourceContents::Lines(_) => DeclaredChoices::new(),
         }
     }
 
     pub fn rows(&self) -> Box<dyn Iterator<Item = GradeRow<'_>> + '_> {
-        match &self.held {
+        match &self.contents {
             GradeSourceContents::Run(run, results) => {
                 Box::new(results.iter().flat_map(|result| grade_rows(run, result)))
             }
@@ -127,7 +127,7 @@ impl GradeSource {
         &self,
         mut each: impl FnMut(SourceGrade<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let GradeSourceContents::Lines(text) = &self.held else {
+        let GradeSourceContents::Lines(text) = &self.contents else {
             return self.rows().try_for_each(|row| each(SourceGrade::Row(row)));
         };
         for (at, line) in text.lines().enumerate().filter(|line| !line.1.trim().is_empty()) {
@@ -142,39 +142,43 @@ impl GradeSource {
         Ok(())
     }
 
-    /// Whether it holds forms of an annotation task, line by line.
+    /// Whether its lines are forms of an annotation task.
     pub fn has_forms(&self) -> bool {
-        matches!(&self.held, GradeSourceContents::Lines(text)
+        matches!(&self.contents, GradeSourceContents::Lines(text)
             if text.contains("\"criteria_ratings\"") || text.contains("\"questions\""))
     }
 
     /// Names the questions whose answers are not grades, so that users know what is left out.
     pub fn note_ungraded_questions(&self) {
-        let GradeSourceContents::Lines(text) = &self.held else { return };
+        let GradeSourceContents::Lines(text) = &self.contents else { return };
         if !self.has_forms() {
             return;
         }
-        let found: BTreeSet<String> =
+        let questions: BTreeSet<String> =
             text.lines().flat_map(list_ungraded_questions).map(|question| question.to_string()).collect();
-        if !found.is_empty() {
-            let found = found.into_iter().collect::<Vec<_>>().join(", ");
-            render::print_note(&format!("`{}`: not included: {}", self.name, printable_line(&found)));
+        if !questions.is_empty() {
+            let questions = questions.into_iter().collect::<Vec<_>>().join(", ");
+            render::print_note(&format!("`{}`: not included: {}", self.name, printable_line(&questions)));
         }
     }
 
     /// With every line read.
     pub fn load(self) -> anyhow::Result<Self> {
         self.note_ungraded_questions();
-        let GradeSourceContents::Lines(text) = &self.held else { return Ok(self) };
+        let GradeSourceContents::Lines(text) = &self.contents else { return Ok(self) };
         let lines = text.lines().enumerate().filter(|line| !line.1.trim().is_empty());
         let grades =
             lines.map(|(at, line)| parse_source_line(line, at, &self.name)).collect::<Result<Vec<_>, _>>()?;
         let texts = text.lines().filter_map(read_candidate_text).collect();
-        Ok(Self { held: GradeSourceContents::Grades(grades.into_iter().flatten().collect()), texts, ..self })
+        Ok(Self {
+            contents: GradeSourceContents::Grades(grades.into_iter().flatten().collect()),
+            texts,
+            ..self
+        })
     }
 
     pub fn into_grades(self) -> Vec<Grade> {
-        match self.held {
+        match self.contents {
             GradeSourceContents::Run(_, results) => {
                 results.into_iter().flat_map(|result| result.grades).collect()
             }
@@ -183,9 +187,9 @@ impl GradeSource {
         }
     }
 
-    /// What judges answered part by part, where no run holds it.
+    /// Adds the parts of judges' answers as grades. Sources that are runs have them already.
     pub fn expand_parts(&mut self) {
-        if let GradeSourceContents::Grades(all) = &mut self.held {
+        if let GradeSourceContents::Grades(all) = &mut self.contents {
             let whole = std::mem::take(all);
             let parts = |(grade, fields): (Grade, MetadataFields)| {
                 with_parts(grade).into_iter().map(move |grade| (grade, fields.clone()))
@@ -243,13 +247,13 @@ fn parse_source_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(G
     let place = || format!("`{name}`, line {}", at + 1);
     let (read, fields) = GradesFileLine::with_fields(line).with_context(place)?;
     let of_line = if let GradesFileLine::Grades(more) = read { more } else { Vec::new() };
-    // Only a form holds steps.
+    // Only a form has steps.
     let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
     let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
     Ok(of_line.into_iter().chain(steps).map(|grade| (grade, fields.clone())).collect())
 }
 
-/// The candidate of a line that holds its text and no grade, and where the text begins.
+/// The candidate and the beginning of its text, for a line with a text and no grade.
 fn read_candidate_text(line: &str) -> Option<(String, String)> {
     let is_possible = line.contains("\"response\"") && !line.contains("\"criterion\"");
     match is_possible.then(|| GradesFileLine::parse(line))? {
@@ -264,7 +268,7 @@ fn find_response_field(fields: &MetadataFields) -> Option<&str> {
     fields.iter().find_map(|(name, value)| value.as_str().filter(|_| is_response(name.as_str())))
 }
 
-/// Characters of a candidate's text that are shown.
+/// Characters of a candidate's text that are printed.
 const CANDIDATE_TEXT: usize = 100;
 
 /// The beginning of a candidate's text, on one line.
@@ -313,7 +317,7 @@ pub fn agreed_scales(sources: &[GradeSource]) -> DeclaredScales {
     scales.into_iter().filter_map(|(criterion, ends)| Some((criterion, ends?))).collect()
 }
 
-/// The scales of grades that say both their number and where it lies between the ends of its scale. A criterion whose
+/// The scales of grades that have both a number and its position between the ends of the scale. A criterion whose
 /// grades do not all fit one scale has none.
 fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScales {
     let mut by_criterion: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
@@ -337,34 +341,34 @@ fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScale
     by_criterion.into_iter().filter_map(scale).collect()
 }
 
-/// Leaves answers of one annotation task: the one that is asked for, or the only one. What is of no task stays.
-pub fn keep_task(sources: &mut [GradeSource], asked: Option<&str>) -> anyhow::Result<()> {
-    let asked = asked.map(|asked| find_task_name(sources, asked)).transpose()?;
-    ensure_one_task(&tasks_of(sources), asked.as_deref())?;
-    if let Some(task) = &asked {
+/// Leaves answers of one annotation task: the requested one, or the only one. Answers without a task stay.
+pub fn keep_task(sources: &mut [GradeSource], requested: Option<&str>) -> anyhow::Result<()> {
+    let requested = requested.map(|requested| find_task_name(sources, requested)).transpose()?;
+    ensure_one_task(&tasks_of(sources), requested.as_deref())?;
+    if let Some(task) = &requested {
         keep_only(sources, task);
     }
     Ok(())
 }
 
-/// The name that answers carry of an annotation task, which is asked for by its name or its id. Of several tasks with one
-/// name, the one with answers is meant. A name that nothing is known of stays as it is.
-pub fn find_task_name(sources: &[GradeSource], asked: &str) -> anyhow::Result<String> {
+/// The name of an annotation task in answers, for its name or its id. Of tasks with the same name, the one with answers
+/// is chosen. An unknown name is returned as it is.
+pub fn find_task_name(sources: &[GradeSource], requested: &str) -> anyhow::Result<String> {
     let tasks = tasks_of(sources);
-    if tasks.contains(asked) {
-        return Ok(asked.to_owned());
+    if tasks.contains(requested) {
+        return Ok(requested.to_owned());
     }
-    if let Some(name) = sources.iter().find_map(|source| source.tasks.get(asked)) {
+    if let Some(name) = sources.iter().find_map(|source| source.tasks.get(requested)) {
         return Ok(name.clone());
     }
-    let meant: Vec<&String> = tasks.iter().filter(|task| is_task_called(task, asked)).collect();
-    match meant.as_slice() {
-        [] => Ok(asked.to_owned()),
+    let called: Vec<&String> = tasks.iter().filter(|task| is_task_called(task, requested)).collect();
+    match called.as_slice() {
+        [] => Ok(requested.to_owned()),
         [only] => Ok((*only).clone()),
-        several => {
-            let names: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
+        matches => {
+            let names: Vec<String> = matches.iter().map(|name| format!("`{name}`")).collect();
             anyhow::bail!(
-                "several annotation tasks are called `{asked}`; choose one by its id: {}",
+                "several annotation tasks are called `{requested}`; choose one by its id: {}",
                 names.join(", ")
             )
         }
@@ -372,15 +376,15 @@ pub fn find_task_name(sources: &[GradeSource], asked: &str) -> anyhow::Result<St
 }
 
 /// Whether a task has this name or this id. It is called `NAME (ID)` if another task has the same name.
-fn is_task_called(task: &str, asked: &str) -> bool {
+fn is_task_called(task: &str, name_or_id: &str) -> bool {
     let parts = task.strip_suffix(')').and_then(|task| task.rsplit_once(" ("));
-    parts.is_some_and(|(name, id)| name == asked || id == asked)
+    parts.is_some_and(|(name, id)| name == name_or_id || id == name_or_id)
 }
 
-/// The task that is asked for is there, or there is one at most.
-pub fn ensure_one_task(tasks: &BTreeSet<String>, asked: Option<&str>) -> anyhow::Result<()> {
+/// Refuses a task without answers, and answers of more than one task if none is requested.
+pub fn ensure_one_task(tasks: &BTreeSet<String>, requested: Option<&str>) -> anyhow::Result<()> {
     let listed = || tasks.iter().map(|task| format!("`{task}`")).collect::<Vec<_>>().join(", ");
-    match asked {
+    match requested {
         Some(task) => anyhow::ensure!(
             tasks.contains(task),
             "no annotations of a task `{task}` were found; there are {}",
@@ -399,7 +403,7 @@ pub fn ensure_one_task(tasks: &BTreeSet<String>, asked: Option<&str>) -> anyhow:
 /// Leaves answers of one annotation task, and what is of none.
 pub fn keep_only(sources: &mut [GradeSource], task: &str) {
     for source in sources {
-        if let GradeSourceContents::Grades(all) = &mut source.held {
+        if let GradeSourceContents::Grades(all) = &mut source.contents {
             all.retain(|(_, fields)| fields.get(ANNOTATION_TASK).is_none_or(|of| of == task));
         }
     }
@@ -573,13 +577,13 @@ mod tests {
         };
         let mut sources = vec![source("Replies"), source("Tone (task_1)")];
         sources[0].tasks = BTreeMap::from([("task_0".to_owned(), "Replies".to_owned())]);
-        let found = |asked: &str| find_task_name(&sources, asked).unwrap();
-        assert_eq!(found("Replies"), "Replies");
-        assert_eq!(found("task_0"), "Replies");
-        for asked in ["Tone (task_1)", "Tone", "task_1"] {
-            assert_eq!(found(asked), "Tone (task_1)");
+        let task_name = |requested: &str| find_task_name(&sources, requested).unwrap();
+        assert_eq!(task_name("Replies"), "Replies");
+        assert_eq!(task_name("task_0"), "Replies");
+        for requested in ["Tone (task_1)", "Tone", "task_1"] {
+            assert_eq!(task_name(requested), "Tone (task_1)");
         }
-        assert_eq!(found("Other"), "Other");
+        assert_eq!(task_name("Other"), "Other");
         sources.push(source("Tone (task_2)"));
         let error = find_task_name(&sources, "Tone").unwrap_err().to_string();
         assert!(error.ends_with("choose one by its id: `Tone (task_1)`, `Tone (task_2)`"), "{error}");

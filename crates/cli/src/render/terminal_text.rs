@@ -56,9 +56,9 @@ impl<W: Write> Write for TerminalText<W> {
         let rest = self.begun.split_off(whole);
         let text = std::mem::replace(&mut self.begun, rest);
         let text = String::from_utf8_lossy(&text);
-        let ShownText { shown, n_bytes } = show_steering(&text, self.has_own);
+        let ShownText { visible, n_bytes } = show_steering(&text, self.has_own);
         drop(self.begun.splice(0..0, text[n_bytes..].bytes()));
-        self.out.write_all(shown.as_bytes())?;
+        self.out.write_all(visible.as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -67,15 +67,15 @@ impl<W: Write> Write for TerminalText<W> {
     }
 }
 
-/// A text as a terminal gets it, and how many bytes of it that is.
+/// The safe form of a text, and the number of bytes of the text that it contains.
 struct ShownText {
-    shown: String,
+    visible: String,
     n_bytes: usize,
 }
 
 /// The text with what steers a terminal written as numbers, up to a sequence that has only begun.
 fn show_steering(text: &str, has_own: bool) -> ShownText {
-    let (mut shown, mut at) = (String::with_capacity(text.len()), 0);
+    let (mut visible, mut at) = (String::with_capacity(text.len()), 0);
     while let Some(letter) = text[at..].chars().next() {
         let sequence = match letter {
             '\x1b' | '\r' => find_own_sequence(&text[at..], has_own),
@@ -89,13 +89,13 @@ fn show_steering(text: &str, has_own: bool) -> ShownText {
         let is_steering =
             (letter.is_control() && letter != '\n' && letter != '\t') || is_hidden_steering(letter);
         match (length, is_steering) {
-            (0, true) => shown.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            (0, false) => shown.push(letter),
-            (length, _) => shown.push_str(&text[at..at + length]),
+            (0, true) => visible.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            (0, false) => visible.push(letter),
+            (length, _) => visible.push_str(&text[at..at + length]),
         }
         at += length.max(letter.len_utf8());
     }
-    ShownText { shown, n_bytes: at }
+    ShownText { visible, n_bytes: at }
 }
 
 /// Whether a text begins with a sequence that this program writes.
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn only_sequences_of_this_program_reach_a_terminal() {
-        for (text, shown) in [
+        for (text, expected) in [
             ("\x1b]0;title\x07", "\\u001b]0;title\\u0007"),
             ("\x1b]52;c;YQ==\x1b\\", "\\u001b]52;c;YQ==\\u001b\\"),
             ("\x1b[2Jgone", "\\u001b[2Jgone"),
@@ -168,7 +168,7 @@ mod tests {
             ("passed\rfailed", "passed\\u000dfailed"),
             ("\x1b]8;;x\x07y", "\\u001b]8;;x\\u0007y"),
         ] {
-            assert_eq!(written(true, &[text.as_bytes()]), shown);
+            assert_eq!(written(true, &[text.as_bytes()]), expected);
             assert_eq!(written(false, &[text.as_bytes()]), text);
         }
         for own in [

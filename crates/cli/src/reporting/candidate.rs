@@ -1,4 +1,4 @@
-//! The candidate of a case, on a terminal: what was asked, which tools were called, and the answer.
+//! The candidate of a case, on a terminal: the prompt, the tool calls and the answer.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use jurist_core::quantity::plural;
 use super::printable_line;
 use crate::render::printable;
 
-/// Letters of one text that are shown; the JSON report has all of them.
+/// The largest number of letters of one text that are printed; the JSON report has all of them.
 const MAX_TEXT_LETTERS: usize = 4_000;
 
 /// Letters of one tool call.
@@ -51,14 +51,14 @@ pub fn show_candidate(out: &mut impl Write, material: &JudgeInput) -> anyhow::Re
 /// A text of one line next to its title, and a longer one below it.
 fn show_text(out: &mut impl Write, title: &str, text: &str) -> anyhow::Result<()> {
     let cut = cut_letters(text, MAX_TEXT_LETTERS);
-    let shown = printable(cut.text);
-    if shown.contains('\n') {
+    let safe_text = printable(cut.text);
+    if safe_text.contains('\n') {
         writeln!(out, "    {title}:")?;
-        for line in shown.lines() {
+        for line in safe_text.lines() {
             writeln!(out, "        {line}")?;
         }
     } else {
-        writeln!(out, "    {title}: {shown}")?;
+        writeln!(out, "    {title}: {safe_text}")?;
     }
     if 0 < cut.n_left {
         let n_left = plural(cut.n_left, "more letter");
@@ -85,16 +85,16 @@ mod tests {
 
     fn show(material: serde_json::Value) -> String {
         let material: JudgeInput = serde_json::from_value(material).expect("what was graded");
-        let mut shown = Vec::new();
-        show_candidate(&mut shown, &material).expect("memory is writable");
-        String::from_utf8(shown).expect("text")
+        let mut output = Vec::new();
+        show_candidate(&mut output, &material).expect("memory is writable");
+        String::from_utf8(output).expect("text")
     }
 
     #[test]
     fn long_texts_are_cut_and_empty_answers_are_named() {
-        let shown = show(serde_json::json!({ "task": "Why?", "response": "x".repeat(4_002) }));
-        assert!(shown.starts_with("    prompt: Why?\n    answer: xxx"), "{shown}");
-        assert!(shown.contains("x\n        … 2 more letters; "), "{shown}");
+        let output = show(serde_json::json!({ "task": "Why?", "response": "x".repeat(4_002) }));
+        assert!(output.starts_with("    prompt: Why?\n    answer: xxx"), "{output}");
+        assert!(output.contains("x\n        … 2 more letters; "), "{output}");
         assert_eq!(show(serde_json::json!({ "response": " " })), "    the answer is empty\n");
         assert_eq!(show(serde_json::json!({ "diff": "+a\n-b" })), "    diff:\n        +a\n        -b\n");
         assert_eq!(show(serde_json::json!({})), "");

@@ -10,7 +10,7 @@ use jurist_core::report::{
 
 use super::printable_line;
 
-/// Letters of one stretch of text that are shown; the JSON format has all of them.
+/// The largest number of letters of one part of a text that are printed; the JSON format has all of them.
 const MAX_LETTERS: usize = 800;
 
 /// Prints the verdicts, the answer as a word diff, and the old and new results of the graders; `scale` is the one that
@@ -112,11 +112,11 @@ pub fn write_case_change_markdown(
     change: &CaseChange,
     scale: Option<(f64, f64)>,
 ) -> anyhow::Result<()> {
-    let mut shown = Vec::new();
-    show_case_change(&mut shown, change, scale)?;
-    let shown = anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string();
+    let mut output = Vec::new();
+    show_case_change(&mut output, change, scale)?;
+    let output = anstream::adapter::strip_str(&String::from_utf8_lossy(&output)).to_string();
     // Longer than any fence in the text.
-    let n_ticks = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0).max(2) + 1;
+    let n_ticks = output.split(|letter| letter != '`').map(str::len).max().unwrap_or(0).max(2) + 1;
     let fence = "`".repeat(n_ticks);
-    Ok(writeln!(out, "\n{fence}text\n{shown}{fence}")?)
+    Ok(writeln!(out, "\n{fence}text\n{output}{fence}")?)
 }

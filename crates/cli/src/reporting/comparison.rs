@@ -48,7 +48,7 @@ pub fn show_comparison(
     after: &Run,
     has_cases: bool,
 ) -> anyhow::Result<()> {
-    // A rubric of one question has nothing to add to its score.
+    // With one question, the score of the rubric is that of the question.
     let has_parts = 1 < compared.criteria.len()
         || compared.score.is_none()
         || after
@@ -76,7 +76,7 @@ pub fn show_comparison(
             Some((low, high)) => format!("  ({low:+.3} to {high:+.3})"),
             None => String::new(),
         };
-        let (colour, shown) = match it.is_shown() {
+        let (colour, not_significant) = match it.is_shown() {
             true if it.difference < 0.0 => ("31", " worse"),
             true => ("32", " better"),
             false => ("2", ""),
@@ -88,7 +88,7 @@ pub fn show_comparison(
         let name: String = printable_line(name).chars().take(width).collect();
         writeln!(
             out,
-            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m{}",
+            "{name:<width$}  {:>5}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{not_significant}\x1b[0m{}",
             it.n,
             it.before,
             it.after,

@@ -31,7 +31,7 @@ use jurist_engine::load;
 use self::candidate::show_candidate;
 use crate::render::printable;
 
-/// A format, and where it goes.
+/// A format, and the place of its output.
 #[derive(Debug, Clone)]
 pub struct Reporter {
     /// `None` is what a terminal shows anyway.
@@ -101,7 +101,7 @@ impl Reporter {
         Self { format: self.format, file: self.file.as_ref().map(named) }
     }
 
-    /// Whether the texts of several runs can follow each other where it writes.
+    /// Whether the texts of several runs can be written to the same place.
     pub fn takes_several(&self) -> bool {
         let can_follow = matches!(
             self.format,
@@ -144,11 +144,11 @@ impl Reporter {
 
 /// What a terminal shows, as plain text.
 fn render_plain_text(run: &Run) -> anyhow::Result<String> {
-    let mut shown = Vec::new();
-    show_run(&mut shown, run, false, None)?;
-    writeln!(shown, "{}", format_run_summary(run, Duration::ZERO, None, None))?;
-    show_not_graded(&mut shown, run)?;
-    Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
+    let mut output = Vec::new();
+    show_run(&mut output, run, false, None)?;
+    writeln!(output, "{}", format_run_summary(run, Duration::ZERO, None, None))?;
+    show_not_graded(&mut output, run)?;
+    Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&output)).to_string())
 }
 
 /// Prints which cases were not graded, if any; this is the last message about a run.
@@ -160,7 +160,7 @@ pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
 }
 
 /// Columns that a mark and a score need next to a name.
-const BESIDE_A_NAME: usize = 16;
+const COLUMNS_OF_MARK_AND_SCORE: usize = 16;
 
 /// A reason that is longer than this is not printed twice.
 const LONG: usize = 60;
@@ -174,12 +174,12 @@ pub fn show_run(
     columns: Option<usize>,
 ) -> anyhow::Result<()> {
     let width = run.results.iter().map(|result| result.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
-    let room = columns.map(|column| column.saturating_sub(BESIDE_A_NAME).max(12));
+    let room = columns.map(|column| column.saturating_sub(COLUMNS_OF_MARK_AND_SCORE).max(12));
     let width = room.map_or(width, |n| width.min(n));
     let rubrics = parse_run_rubrics(run);
     let last_reason = last_line_reason(run);
-    // What keeps one case from a verdict often keeps all of them from it.
-    let mut said: BTreeMap<String, String> = BTreeMap::new();
+    // The same problem often prevents the verdicts of all cases, so it is printed once.
+    let mut first_case_of: BTreeMap<String, String> = BTreeMap::new();
     for result in run.results.iter() {
         let (mark, colour) = status_mark(result.verdict.status);
         let name = room.map_or_else(
@@ -197,11 +197,11 @@ pub fn show_run(
             show_answers(out, run, &result)?;
         } else if result.verdict.status != VerdictStatus::Pass {
             let shared = describe_obstacle(&result).filter(|shared| Some(shared) != last_reason.as_ref());
-            if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
+            if let Some(first) = shared.as_ref().and_then(|shared| first_case_of.get(shared)) {
                 writeln!(out, "    as `{first}`")?;
                 continue;
             }
-            said.extend(shared.map(|shared| (shared, printable_line(&result.case))));
+            first_case_of.extend(shared.map(|shared| (shared, printable_line(&result.case))));
             for reason in list_case_reasons(run, &result, last_reason.as_deref()) {
                 writeln!(out, "    {}", printable_line(&reason))?;
             }
@@ -250,7 +250,7 @@ pub fn list_case_reasons(run: &Run, result: &CaseResult, last_reason: Option<&st
 /// The criteria of a case that passes although they have the worst answer or none.
 fn describe_lost_criteria(run: &Run, result: &CaseResult) -> Option<String> {
     let (mut worst, mut undecided) = (Vec::new(), Vec::new());
-    // Where it is no panel, the judge that was asked last decides.
+    // Without a panel, the last judge decides, such as the stronger one.
     let is_decided_by_another = |grade: &Grade| {
         let is_answer = |other: &Grade| {
             other.criterion == grade.criterion && matches!(other.outcome, Outcome::Scored { .. })
@@ -348,14 +348,14 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
         return Ok(writeln!(out, "    {}", printable_line(why))?);
     }
     for grade in &result.grades {
-        // A check answers whether something holds; where it must not hold, its worth is shown.
+        // A check answers yes or no. If the right answer is no, its score is printed.
         let is_negated = grade.grader.kind == GraderKind::Check && run.is_negative(result, &grade.criterion);
         let criterion = if is_negated {
             run.worth_name(result, &grade.criterion)
         } else {
             Cow::Borrowed(grade.criterion.as_str())
         };
-        let said = match &grade.outcome {
+        let answer = match &grade.outcome {
             Outcome::Scored { unit: Some(unit), .. } if is_negated => format!("{:.2}", 1.0 - unit),
             Outcome::Scored { value, unit } => {
                 unit.map_or_else(|| value.to_string(), |unit| format!("{value} ({unit:.2})"))
@@ -367,9 +367,9 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             }
             Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
         };
-        let said = with_evidence(grade, said);
+        let answer = with_evidence(grade, answer);
         let reason = match without_traceback(grade.reason.as_str()) {
-            reason if said.ends_with(reason) => String::new(),
+            reason if answer.ends_with(reason) => String::new(),
             reason => format!(" — {reason}"),
         };
         let by = &grade.grader.name;
@@ -377,7 +377,7 @@ fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow:
             out,
             "    {}: {}{} \x1b[2m[{by}]\x1b[0m",
             printable_line(&criterion),
-            printable_line(&said),
+            printable_line(&answer),
             printable_line(&reason)
         )?;
         for evidence in &grade.evidence {
@@ -397,7 +397,7 @@ fn format_evidence(evidence: &Evidence) -> String {
 }
 
 /// Columns that a mean, its interval and its number of cases need next to a name.
-const BESIDE_A_MEAN: usize = 30;
+const COLUMNS_OF_MEAN: usize = 30;
 
 struct MeanRow {
     name: String,
@@ -406,7 +406,7 @@ struct MeanRow {
     native: Option<String>,
 }
 
-/// The mean of each criterion with its interval, where there are several cases.
+/// The mean of each criterion with its interval, if there is more than one case.
 fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimate_run_means(run);
     let Some(score) = score.filter(|estimate| 1 < estimate.n) else { return Ok(()) };
@@ -418,17 +418,17 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
     };
     let native = shared_score_scale(run).map(|scale| format_on_scale(score.mean, scale));
     let mut rows = vec![MeanRow { name: "score".to_owned(), native, estimate: score }];
-    // A rubric of one question has nothing to add.
+    // With one question, the score of the rubric is that of the question.
     if criteria.len() != 1 {
         rows.extend(criteria.iter().map(criterion_row));
     }
     let own_scale = if rows.iter().any(|row| row.native.is_some()) { "  own scale" } else { "" };
-    let beside = BESIDE_A_MEAN + own_scale.len();
+    let other_columns = COLUMNS_OF_MEAN + own_scale.len();
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(5, 40);
-    let width = columns.map_or(width, |n| width.min(n.saturating_sub(beside)).max(5));
+    let width = columns.map_or(width, |n| width.min(n.saturating_sub(other_columns)).max(5));
     writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases{own_scale}\x1b[0m", "")?;
     for MeanRow { name, native, estimate } in rows {
-        // Where all are the same, an interval without width would promise too much.
+        // If all scores are equal, the interval has no width, which would look more certain than the data is.
         let interval = estimate.interval.filter(|interval| interval.0 < interval.1);
         let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
         let name = shorten_name(&printable_line(&name), width);
@@ -449,10 +449,10 @@ fn imperfect_answer_quotes<'a>(run: &Run, result: &'a CaseResult) -> impl Iterat
     lacking.flat_map(|grade| &grade.evidence).filter(|evidence| evidence.found.is_some()).take(3)
 }
 
-/// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
+/// The summary of a run in one line, or in more lines on a narrow terminal; its id is a link to its page.
 pub fn format_run_summary(
     run: &Run,
-    took: Duration,
+    elapsed: Duration,
     address: Option<&str>,
     columns: Option<usize>,
 ) -> String {
@@ -475,10 +475,10 @@ pub fn format_run_summary(
     }
     parts.extend(format_mean_score(run).map(|mean| format!("mean {mean}")));
     parts.extend(format_run_cost(run).map(|cost| format!("cost {cost}")));
-    if !took.is_zero() {
-        parts.push(format!("{:.1} s", took.as_secs_f64()));
+    if !elapsed.is_zero() {
+        parts.push(format!("{:.1} s", elapsed.as_secs_f64()));
     }
-    let mut shown = match address {
+    let mut summary = match address {
         Some(address) => format!("\x1b[1m\x1b]8;;{address}\x1b\\{}\x1b]8;;\x1b\\\x1b[0m", run.id),
         None => format!("\x1b[1m{}\x1b[0m", run.id),
     };
@@ -487,14 +487,14 @@ pub fn format_run_summary(
         let between = if at == 0 { "  " } else { " · " };
         let more = between.chars().count() + part.chars().count();
         if columns.is_some_and(|column| column < used + more) {
-            shown += &format!("\n  {part}");
+            summary += &format!("\n  {part}");
             used = 2 + part.chars().count();
         } else {
-            shown += &format!("{between}{part}");
+            summary += &format!("{between}{part}");
             used += more;
         }
     }
-    shown
+    summary
 }
 
 /// Shortens a name. Rows and trials differ at the end of the name, so its middle is left out.
@@ -537,19 +537,19 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_gets_names_that_fit_and_a_summary_in_lines() {
-        let mut shown = Vec::new();
-        show_run(&mut shown, &run(), false, Some(40)).expect("memory is writable");
-        let shown = String::from_utf8(shown).expect("text")
+        let mut output = Vec::new();
+        show_run(&mut output, &run(), false, Some(40)).expect("memory is writable");
+        let output = String::from_utf8(output).expect("text")
             + &format_run_summary(&run(), Duration::ZERO, None, Some(40));
-        let shown = anstream::adapter::strip_str(&shown).to_string();
-        assert!(shown.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{shown}");
-        assert!(shown.ends_with("0 deferred\n  pass rate 100 % (2 to 100) · mean 1.00"), "{shown}");
+        let output = anstream::adapter::strip_str(&output).to_string();
+        assert!(output.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{output}");
+        assert!(output.ends_with("0 deferred\n  pass rate 100 % (2 to 100) · mean 1.00"), "{output}");
     }
 
     #[test]
     fn the_id_of_a_run_leads_to_where_it_can_be_looked_at() {
-        let shown =
+        let summary =
             format_run_summary(&run(), Duration::ZERO, Some("https://jurist.example.org/runs/x"), None);
-        assert!(shown.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{shown:?}");
+        assert!(summary.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{summary:?}");
     }
 }

@@ -20,11 +20,11 @@ fn parse_pass_rate(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
 }
 
-/// What the gates say: which of them do not hold, and how the command ends by it.
+/// The decision of the gates: those that failed, and the outcome of the command.
 #[derive(Debug, Default)]
 pub struct GateDecision {
     pub failed: Vec<FailedRunGate>,
-    /// `None` where every gate holds.
+    /// `None` if all gates pass.
     pub ended: Option<CommandOutcome>,
 }
 
@@ -46,24 +46,24 @@ impl RunGateArgs {
     /// `n_cases` are all that should have been graded.
     pub fn decide(&self, regressions: Option<&Regressions>, tally: RunTally, n_cases: usize) -> GateDecision {
         let mut decision = GateDecision::default();
-        if let Some(found) = regressions.filter(|_| self.fail_on_regression) {
+        if let Some(changes) = regressions.filter(|_| self.fail_on_regression) {
             let wrong = Regressions {
-                regressed: found.regressed.clone(),
-                undecided: found.undecided.clone(),
+                regressed: changes.regressed.clone(),
+                undecided: changes.undecided.clone(),
                 ..Regressions::default()
             };
             let reasons = regression_lines(&wrong);
             if !reasons.is_empty() {
                 decision.failed.push(FailedRunGate { gate: "--fail-on-regression".to_owned(), reasons });
             }
-            decision.ended = match (found.regressed.is_empty(), found.undecided.is_empty()) {
+            decision.ended = match (changes.regressed.is_empty(), changes.undecided.is_empty()) {
                 (false, _) => Some(CommandOutcome::Failed),
                 (true, false) => Some(CommandOutcome::Incomplete),
                 (true, true) => None,
             };
         }
         let share = tally.passed as f64 / n_cases.max(1) as f64;
-        // Shares such as 9 of 10 miss 0.9 by nothing but how numbers are stored.
+        // The share 9 of 10 can be less than 0.9 by a rounding error of floating-point numbers.
         if let Some(least) = self.min_pass_rate.filter(|least| share + 1e-9 < *least) {
             let passed = tally.passed;
             let [share, _] = format_unlike([share, least]);

@@ -36,7 +36,7 @@ use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_compa
 use crate::reporting::{Reporter, format_run_summary, printable_line, reporter, show_run};
 use crate::stored_runs::{BATCH, RunLog, RunUnitResult, StoredRuns};
 
-/// How a run goes and what becomes of it; the same for every command that makes one.
+/// Options of a run and of its reports; the same for every command that makes one.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = Resettable::Reset)]
 pub struct RunExecutionArgs {
@@ -98,27 +98,27 @@ pub struct ReadyRun {
     pub part: RunScope,
 }
 
-/// Which part of all that the command grades a run is.
+/// The part of the command's cases that a run grades.
 #[derive(Debug, Default, Clone)]
 pub struct RunScope {
-    /// What tells its suite from the others of the command, where there are several.
+    /// The label of its suite, if the command has more than one.
     pub label: Option<String>,
     /// Whether cases of the suite were left out on purpose.
     pub is_selection: bool,
-    /// Whether the run is shown and then forgotten.
+    /// Whether the run is printed and not stored.
     pub is_transient: bool,
     /// Tags of the versions of datasets that it reads.
     pub dataset_tags: Vec<String>,
 }
 
-/// How a run ended, and what of it was not graded.
+/// The outcome of a run, and its cases that were not graded.
 pub struct FinishedRun {
     pub ended: CommandOutcome,
     pub not_graded: Option<NotGraded>,
     pub n_cases: usize,
-    /// With its results, where it was made on this machine.
+    /// With its results, if it ran on this machine.
     pub run: Option<Run>,
-    /// What its calls cost, also those that led to no result; `None` where a price is not known.
+    /// The cost of its calls, including calls without a result; `None` if a price is unknown.
     pub paid: Option<Usd>,
 }
 
@@ -129,12 +129,12 @@ impl From<CommandOutcome> for FinishedRun {
     }
 }
 
-/// What reports say about a run in addition to its content.
+/// Facts for reports that are not part of the run.
 pub struct RunReportContext {
-    pub took: Duration,
+    pub elapsed: Duration,
     pub n_units: usize,
     pub stopped: Option<EarlyStop>,
-    /// Where it can be looked at, if at a server.
+    /// The address of its page, if it is on a server.
     pub address: Option<String>,
     pub part: RunScope,
     /// Whether what was not graded is an error.
@@ -164,7 +164,7 @@ impl RunExecutionArgs {
         self.verbose
     }
 
-    /// What is wrong with the flags whatever the suites are; found before anything is paid for.
+    /// Problems of the flags that do not depend on the suites; checked before the first paid call.
     pub fn check(&self, n_suites: usize) -> anyhow::Result<()> {
         self.gates.require_baseline(self.baseline.is_some())?;
         let mixed = self.reporter.iter().find(|reporter| 1 < n_suites && !reporter.takes_several());
@@ -178,8 +178,8 @@ impl RunExecutionArgs {
 
     /// Branch, commit, author and CI job of the folder in which the command runs, and the tags of the command line.
     pub async fn provenance(&self) -> RunProvenance {
-        let found = find_run_provenance(Path::new(".")).await;
-        RunProvenance { tags: self.run_tag.clone(), ..found }.sanitize()
+        let detected = find_run_provenance(Path::new(".")).await;
+        RunProvenance { tags: self.run_tag.clone(), ..detected }.sanitize()
     }
 
     /// A run that has not begun.
@@ -211,7 +211,7 @@ impl RunExecutionArgs {
         }
     }
 
-    /// A log for a run; where there is no place for one, it goes on without.
+    /// A log for a run; if the database cannot be opened, the run continues without it.
     pub async fn log(&self, runs: &StoredRuns, run: &Run) -> RunLog {
         runs.begin(run).await.unwrap_or_else(|error| {
             render::print_warning(&format!("the run cannot be stored and continues without: {error:#}"));
@@ -339,9 +339,9 @@ impl RunExecutionArgs {
             ));
         }
         let no_defer = self.judging.no_defer(settings);
-        let told =
-            RunReportContext { took: started.elapsed(), n_units, stopped, address: None, part, no_defer };
-        let finished = self.report_run(&run, baseline.as_ref(), &told)?;
+        let context =
+            RunReportContext { elapsed: started.elapsed(), n_units, stopped, address: None, part, no_defer };
+        let finished = self.report_run(&run, baseline.as_ref(), &context)?;
         Ok(FinishedRun { run: Some(run), paid, ..finished })
     }
 
@@ -366,25 +366,25 @@ impl RunExecutionArgs {
         reporters
     }
 
-    /// Shows a run, writes its reports, and says how it ended.
+    /// Prints a run, writes its reports, and returns the outcome.
     pub fn report_run(
         &self,
         run: &Run,
         baseline: Option<&Run>,
-        told: &RunReportContext,
+        run_context: &RunReportContext,
     ) -> anyhow::Result<FinishedRun> {
         let mut compared = baseline.map(|baseline| compare_runs(baseline, run, run.seed));
-        if let Some(compared) = compared.as_mut().filter(|_| told.part.is_selection) {
+        if let Some(compared) = compared.as_mut().filter(|_| run_context.part.is_selection) {
             // Cases that were left out on purpose are not missing.
             compared.regressions.undecided.retain(|undecided| undecided.after.is_some());
         }
-        let reporters = self.list_reporters(told.part.label.as_deref());
+        let reporters = self.list_reporters(run_context.part.label.as_deref());
         let regressions = compared.as_ref().map(|comparison| &comparison.regressions);
-        let mut decision = self.gates.decide(regressions, RunTally::of(run), told.n_units);
+        let mut decision = self.gates.decide(regressions, RunTally::of(run), run_context.n_units);
         let drop = compared.as_ref().and_then(|compared| find_excessive_drop(compared, self.max_drop));
         let has_dropped = drop.is_some();
         decision.failed.extend(drop);
-        let ended = command_outcome_for_run(run, told, self.gates.are_set(), decision.ended);
+        let ended = command_outcome_for_run(run, run_context, self.gates.are_set(), decision.ended);
         let not_graded = NotGraded::of(run);
         let mut last: Vec<String> = decision.failed.iter().flat_map(FailedRunGate::lines).collect();
         if let Some(not_graded) = &not_graded {
@@ -402,10 +402,11 @@ impl RunExecutionArgs {
         // A report that cannot be written does not prevent the others.
         let mut unwritten = false;
         let baseline = baseline.zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
-        let context = ReportContext { baseline, no_defer: told.no_defer, failed_gates: &decision.failed };
+        let context =
+            ReportContext { baseline, no_defer: run_context.no_defer, failed_gates: &decision.failed };
         for reporter in &reporters {
             if reporter.is_shown() {
-                self.show(run, compared.as_ref(), told, &reporters)?;
+                self.show(run, compared.as_ref(), run_context, &reporters)?;
                 for text in &last {
                     writeln!(render::stdout(), "\x1b[1;33m{text}\x1b[0m")?;
                 }
@@ -427,31 +428,31 @@ impl RunExecutionArgs {
         &self,
         run: &Run,
         compared: Option<&Comparison>,
-        told: &RunReportContext,
+        context: &RunReportContext,
         reporters: &[Reporter],
     ) -> anyhow::Result<()> {
         let (mut out, columns) = (render::stdout(), render::terminal_columns());
         show_run(&mut out, run, self.verbose, columns)?;
-        let page = reporters.iter().find_map(Reporter::page).or_else(|| told.address.clone());
-        writeln!(out, "{}", format_run_summary(run, told.took, page.as_deref(), columns))?;
+        let page = reporters.iter().find_map(Reporter::page).or_else(|| context.address.clone());
+        writeln!(out, "{}", format_run_summary(run, context.elapsed, page.as_deref(), columns))?;
         if let Some(compared) = compared {
             writeln!(out)?;
             show_caveats(&mut out, compared)?;
             show_comparison(&mut out, compared, run, true)?;
         }
         // Logs of CI have reports instead.
-        if columns.is_some() && told.address.is_none() {
+        if columns.is_some() && context.address.is_none() {
             let (id, name) = (&run.id, quote_case_to_look_at(run));
             writeln!(out, "\x1b[2mdetails: jurist runs show {id} --case {name} --prompts\x1b[0m")?;
             writeln!(out, "\x1b[2mreport:  jurist report {id} --reporter html=report.html\x1b[0m")?;
         }
-        if let Some(stopped) = told.stopped {
+        if let Some(stopped) = context.stopped {
             let why = match stopped {
                 EarlyStop::FirstFailure => "--fail-fast",
                 EarlyStop::Deadline => "--max-time",
                 EarlyStop::Interrupted => "an interrupt",
             };
-            let (n_done, n_units) = (run.results.len(), told.n_units);
+            let (n_done, n_units) = (run.results.len(), context.n_units);
             writeln!(out, "stopped by {why} after {n_done} of {n_units}; continue with --resume {}", run.id)?;
         }
         Ok(())
@@ -467,7 +468,8 @@ fn quote_case_to_look_at(run: &Run) -> String {
     }
 }
 
-/// Cases that should have been graded and were not. A test that asserts nothing is shown, and nothing of it is left out.
+/// Cases that should have been graded and were not. A test without assertions only shows its output, so it is not left
+/// out.
 fn count_left_out(run: &Run) -> usize {
     let is_left_out = |result: &CaseResult| {
         result.verdict.status == VerdictStatus::Deferred && !run.asserts_nothing(result)
@@ -478,7 +480,7 @@ fn count_left_out(run: &Run) -> usize {
 /// Gates decide about cases that failed; errors and interruptions end the command as without gates.
 fn command_outcome_for_run(
     run: &Run,
-    told: &RunReportContext,
+    context: &RunReportContext,
     has_gates: bool,
     gate: Option<CommandOutcome>,
 ) -> CommandOutcome {
@@ -488,13 +490,13 @@ fn command_outcome_for_run(
         .iter()
         .flat_map(|result| result.grades)
         .any(|grade| matches!(grade.outcome, Outcome::Deferred { why: Deferral::OverBudget }));
-    match told.stopped {
+    match context.stopped {
         Some(EarlyStop::Interrupted) => CommandOutcome::Interrupted,
         _ if 0 < tally.failed && !has_gates => CommandOutcome::Failed,
         _ if gate == Some(CommandOutcome::Failed) => CommandOutcome::Failed,
         Some(EarlyStop::Deadline) => CommandOutcome::OverBudget,
         _ if over_budget => CommandOutcome::OverBudget,
-        _ if 0 < tally.errors || (told.no_defer && 0 < count_left_out(run)) => CommandOutcome::Incomplete,
+        _ if 0 < tally.errors || (context.no_defer && 0 < count_left_out(run)) => CommandOutcome::Incomplete,
         _ => gate.unwrap_or(CommandOutcome::Passed),
     }
 }

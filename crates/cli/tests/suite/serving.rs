@@ -456,3 +456,27 @@ async fn a_slow_disk_makes_senders_wait_and_loses_nothing() {
     served.child.wait().unwrap();
     is_kept(&Store::open(place.to_str().unwrap()).await.unwrap(), &all).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_uses_low_prices_of_settings_only_if_they_are_trusted() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".jurist")).unwrap();
+    let prices = "prices:\n  openai/gpt-5-mini: {input: 0, output: 99}\n";
+    std::fs::write(folder.path().join(".jurist/config.yaml"), prices).unwrap();
+    let jurist = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command.current_dir(folder.path()).env_clear().env("HOME", folder.path());
+        command.env("OPENAI_API_KEY", "sk-test-secret-1234567890").env("JURIST_JUDGE", "openai/gpt-5-mini");
+        command
+    };
+    let input_and_output = async || {
+        let served = Served::of(jurist(), folder.path().join("jurist.db").to_str().unwrap());
+        let listed = reqwest::get(format!("{}/api/v1/judges", served.url)).await.unwrap();
+        let judges: Json = serde_json::from_str(&listed.text().await.unwrap()).unwrap();
+        (judges[0]["price"]["input"].clone(), judges[0]["price"]["output"].clone())
+    };
+    assert_eq!(input_and_output().await, (json!(0.25), json!(99.0)), "they only raise known prices");
+    assert!(jurist().arg("trust").status().unwrap().success());
+    assert_eq!(input_and_output().await, (json!(0.0), json!(99.0)));
+}

@@ -23,14 +23,14 @@ pub fn build_schemes(annotation: &suite::AnnotationTask) -> Vec<Scheme> {
 pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Option<Scheme> {
     let is_human = |question: &Question<'_>| question.criterion.by.contains(&GraderKind::Human);
     let any_human = rubric.questions().any(|question| is_human(&question));
-    let asked = |question: &Question<'_>| match question.criterion.ask {
+    let is_asked = |question: &Question<'_>| match question.criterion.ask {
         CriterionKind::Check(_) | CriterionKind::Group(_) => false,
         CriterionKind::Question(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {
             !any_human || is_human(question)
         }
     };
     let criteria: Vec<FormCriterion> =
-        rubric.questions().filter(asked).map(|question| criterion_from_question(&question)).collect();
+        rubric.questions().filter(is_asked).map(|question| criterion_from_question(&question)).collect();
     let shows_score = shows_score && is_one_scale(&criteria);
     let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
     let scheme = Scheme {
@@ -128,31 +128,31 @@ fn build_rubric_scheme(
 }
 
 fn criterion_from_question(question: &Question<'_>) -> FormCriterion {
-    let asked = question.criterion;
+    let criterion = question.criterion;
     let name = question.id();
     let (label, description) = match question.node {
         Some(node) => (node.ask.clone(), None),
         None => {
-            let description =
-                Some(asked.description.clone()).filter(|text| !text.is_empty() && text != asked.title());
-            (asked.title().to_owned(), description)
+            let description = Some(criterion.description.clone())
+                .filter(|text| !text.is_empty() && text != criterion.title());
+            (criterion.title().to_owned(), description)
         }
     };
     FormCriterion {
         name,
         label,
         description,
-        weight: asked.weight,
+        weight: criterion.weight,
         points: scale_points(question),
-        may_skip: asked.cannot_assess.is_some(),
+        may_skip: criterion.cannot_assess.is_some(),
     }
 }
 
 /// The scale of a question, lowest first.
 pub(super) fn scale_points(question: &Question<'_>) -> Vec<ScalePoint> {
-    let asked = question.criterion;
+    let criterion = question.criterion;
     let values: Vec<(Value, Option<String>, Option<String>)> =
-        match (&question.node.map(|node| &node.answers), &asked.ask) {
+        match (&question.node.map(|node| &node.answers), &criterion.ask) {
             (Some(NodeAnswers::Choices(choices)), _) => {
                 choices.iter().map(|choice| (Value::Text(choice.0.clone()), None, None)).collect()
             }
@@ -163,8 +163,9 @@ pub(super) fn scale_points(question: &Question<'_>) -> Vec<ScalePoint> {
             // A recipe answers on 0..=1.
             _ => scale_values(&Scale::Unit),
         };
-    let level =
-        |value: &Value| asked.levels.iter().find(|(point, _)| point == value).map(|(_, text)| text.clone());
+    let level = |value: &Value| {
+        criterion.levels.iter().find(|(point, _)| point == value).map(|(_, text)| text.clone())
+    };
     values
         .into_iter()
         .map(|(value, label, text)| {

@@ -45,11 +45,11 @@ pub struct AnswerCheck {
 /// Every expected answer, with the answer that was given.
 pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &AnswerDraft) -> Vec<AnswerCheck> {
     let tolerance = expecting.tolerance.unwrap_or(0.0);
-    let mut found = Vec::new();
+    let mut checks = Vec::new();
     for (scheme, expected) in &expecting.answers {
         let answer = draft.get(scheme);
         let mut add = |row: &str, expected: String, given: String, ok: bool| {
-            found.push(AnswerCheck { scheme: scheme.clone(), row: row.to_owned(), expected, given, ok });
+            checks.push(AnswerCheck { scheme: scheme.clone(), row: row.to_owned(), expected, given, ok });
         };
         match expected {
             ExpectedAnswer::Many(labels) => {
@@ -82,11 +82,11 @@ pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &AnswerDraft) 
             }
         }
     }
-    found
+    checks
 }
 
-fn optional_value_text(given: Option<&Value>) -> String {
-    given.map(ToString::to_string).unwrap_or_default()
+fn optional_value_text(value: Option<&Value>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
 }
 
 /// What was answered in a row, as a value.
@@ -111,11 +111,11 @@ fn row_answer_value(answer: &Answer, row: &str) -> Option<Value> {
     }
 }
 
-fn is_right(expected: &Value, given: Option<&Value>, tolerance: f64) -> bool {
-    match (expected, given) {
+fn is_right(expected: &Value, actual: Option<&Value>, tolerance: f64) -> bool {
+    match (expected, actual) {
         (Value::Number(a), Some(Value::Number(b))) => (a - b).abs() <= tolerance + 1e-9,
         // Files may write a label as a number, or the other way round.
-        (expected, Some(given)) => expected.to_string() == given.to_string(),
+        (expected, Some(actual)) => expected.to_string() == actual.to_string(),
         (_, None) => false,
     }
 }
@@ -170,12 +170,12 @@ mod tests {
             r#"{"item": "t", "tolerance": 1, "answers": {"r": {"a": 5, "b": 3, "z": 1}, "s": {"2": "incorrect"}, "c": ["y", "x"]}}"#,
         )
         .unwrap();
-        let found: Vec<(String, bool)> = compare_expected_answers(&expecting, &draft)
+        let checks: Vec<(String, bool)> = compare_expected_answers(&expecting, &draft)
             .into_iter()
             .map(|answer_check| (answer_check.row, answer_check.ok))
             .collect();
         let expected = [("c", true), ("a", true), ("b", false), ("z", false), ("2", true)];
-        assert_eq!(found, expected.map(|expected| (expected.0.to_owned(), expected.1)));
+        assert_eq!(checks, expected.map(|expected| (expected.0.to_owned(), expected.1)));
     }
 
     #[test]

@@ -27,21 +27,17 @@ const OVERALL: &str = "overall";
 
 /// Everything that keeps a draft from being submitted; nothing if it may be.
 pub fn gaps(schemes: &[Scheme], draft: &AnswerDraft) -> Vec<Gap> {
-    let mut found = Vec::new();
+    let mut gaps = Vec::new();
     for name in draft.keys().filter(|name| !schemes.iter().any(|scheme| scheme.name == **name)) {
-        found.push(Gap {
-            scheme: name.clone(),
-            row: name.clone(),
-            why: "there is no such scheme".to_owned(),
-        });
+        gaps.push(Gap { scheme: name.clone(), row: name.clone(), why: "there is no such scheme".to_owned() });
     }
     for scheme in list_shown_schemes(schemes, draft) {
         let mut gap = |row: &str, why: String| {
-            found.push(Gap { scheme: scheme.name.clone(), row: row.to_owned(), why });
+            gaps.push(Gap { scheme: scheme.name.clone(), row: row.to_owned(), why });
         };
         find_scheme_gaps(scheme, draft.get(&scheme.name), &mut gap);
     }
-    found
+    gaps
 }
 
 fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
@@ -85,16 +81,17 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
         }
         (SchemeKind::Verify { claims }, _) => {
             let nothing = BTreeMap::new();
-            let said = if let Some(Answer::Verify { claims }) = answer { claims } else { &nothing };
-            for row in said.keys().filter(|row| !claims.iter().any(|claim| claim.id == **row)) {
+            let answers_of_claims =
+                if let Some(Answer::Verify { claims }) = answer { claims } else { &nothing };
+            for row in answers_of_claims.keys().filter(|row| !claims.iter().any(|claim| claim.id == **row)) {
                 gap(row, "there is no such claim".to_owned());
             }
-            let reached = reached_claims(claims, said);
+            let reached = reached_claims(claims, answers_of_claims);
             for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
-                if let Some(why) = contradiction(claims, said, claim) {
+                if let Some(why) = contradiction(claims, answers_of_claims, claim) {
                     gap(&claim.id, why);
                 }
-                match said
+                match answers_of_claims
                     .get(&claim.id)
                     .and_then(|verified| verified.verdict.map(|verdict| (verdict, &verified.rating)))
                 {

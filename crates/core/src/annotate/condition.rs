@@ -10,11 +10,11 @@ pub fn list_shown_schemes<'a>(schemes: &'a [Scheme], draft: &AnswerDraft) -> Vec
 /// A draft as it is stored: without answers to questions that are not asked, and with an empty answer where nothing was
 /// ticked of what was asked.
 pub fn complete_draft(schemes: &[Scheme], mut draft: AnswerDraft) -> AnswerDraft {
-    let shown: Vec<&Scheme> = list_shown_schemes(schemes, &draft);
-    for scheme in schemes.iter().filter(|scheme| !shown.iter().any(|one| one.name == scheme.name)) {
+    let visible: Vec<&Scheme> = list_shown_schemes(schemes, &draft);
+    for scheme in schemes.iter().filter(|scheme| !visible.iter().any(|one| one.name == scheme.name)) {
         draft.remove(&scheme.name);
     }
-    for scheme in shown {
+    for scheme in visible {
         if matches!(scheme.kind, SchemeKind::Choice { many: true, .. }) {
             draft.entry(scheme.name.clone()).or_insert(Answer::Choice { labels: Vec::new() });
         }
@@ -27,10 +27,10 @@ fn is_shown(schemes: &[Scheme], draft: &AnswerDraft, scheme: &Scheme, depth: usi
     let Some(shown_when) = &scheme.shown_when else { return true };
     let holds = |condition: &AnswerCondition| {
         let source = schemes.iter().find(|one| one.name == condition.question);
-        let asked =
+        let other =
             source.filter(|source| 0 < depth && is_shown(schemes, draft, source, depth.saturating_sub(1)));
-        let Some(asked) = asked else { return meets_test(&condition.test, None, CheckBoxes::No) };
-        let boxes = match asked.kind {
+        let Some(other) = other else { return meets_test(&condition.test, None, CheckBoxes::No) };
+        let boxes = match other.kind {
             SchemeKind::Choice { many: true, .. } => CheckBoxes::Yes,
             _ => CheckBoxes::No,
         };
@@ -51,14 +51,14 @@ enum CheckBoxes {
 }
 
 fn meets_test(test: &AnswerTest, answer: Option<&Answer>, boxes: CheckBoxes) -> bool {
-    let given = answer.map(list_answer_texts).unwrap_or_default();
+    let texts = answer.map(list_answer_texts).unwrap_or_default();
     let is_among = |values: &[String], case_sensitive: bool| {
         let is_same = |a: &str, b: &str| {
             if case_sensitive { a == b } else { a.to_lowercase() == b.to_lowercase() }
         };
-        given.iter().any(|text| values.iter().any(|value| is_same(text, value)))
+        texts.iter().any(|text| values.iter().any(|value| is_same(text, value)))
     };
-    let number = given.first().and_then(|text| text.parse::<f64>().ok());
+    let number = texts.first().and_then(|text| text.parse::<f64>().ok());
     let is_within = |min: Option<f64>, max: Option<f64>| {
         number
             .is_some_and(|number| min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max))
@@ -67,12 +67,12 @@ fn meets_test(test: &AnswerTest, answer: Option<&Answer>, boxes: CheckBoxes) -> 
         AnswerTest::Is { values, case_sensitive } => is_among(values, *case_sensitive),
         // A question that is still open would otherwise show the next one, which its answer may hide again.
         AnswerTest::IsNot { values, case_sensitive } => {
-            (boxes == CheckBoxes::Yes || !given.is_empty()) && !is_among(values, *case_sensitive)
+            (boxes == CheckBoxes::Yes || !texts.is_empty()) && !is_among(values, *case_sensitive)
         }
         AnswerTest::Between { min, max } => is_within(*min, *max),
         AnswerTest::Outside { min, max } => number.is_some() && !is_within(*min, *max),
-        AnswerTest::Answered => !given.is_empty(),
-        AnswerTest::Unanswered => given.is_empty(),
+        AnswerTest::Answered => !texts.is_empty(),
+        AnswerTest::Unanswered => texts.is_empty(),
     }
 }
 
@@ -160,8 +160,8 @@ mod tests {
         schemes[0].required = false;
         let stored = complete_draft(&schemes, AnswerDraft::new());
         assert_eq!(stored["tags"], chosen(&[]));
-        let found = super::super::collect_question_ratings(&schemes, &stored);
-        assert_eq!(found.len(), 1, "it counts as an answer");
+        let ratings = super::super::collect_question_ratings(&schemes, &stored);
+        assert_eq!(ratings.len(), 1, "it counts as an answer");
     }
 
     #[test]

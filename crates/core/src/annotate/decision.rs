@@ -34,9 +34,10 @@ pub fn parse_decided_rating(
     criterion: &str,
     rating: &Json,
 ) -> Result<DecidedRating, BadDecision> {
-    let not_asked = || BadDecision::NotAsked { scheme: scheme.to_owned(), criterion: criterion.to_owned() };
-    let points = list_question_points(schemes, scheme, criterion).ok_or_else(not_asked)?;
-    let kind = &schemes.iter().find(|one| one.name == scheme).ok_or_else(not_asked)?.kind;
+    let unknown_question =
+        || BadDecision::NotAsked { scheme: scheme.to_owned(), criterion: criterion.to_owned() };
+    let points = list_question_points(schemes, scheme, criterion).ok_or_else(unknown_question)?;
+    let kind = &schemes.iter().find(|one| one.name == scheme).ok_or_else(unknown_question)?.kind;
     let map = rating.as_object().ok_or(BadDecision::Shape)?;
     if map.keys().any(|key| key != "kind" && key != "value") {
         return Err(BadDecision::Shape);
@@ -59,10 +60,10 @@ pub fn parse_decided_rating(
             Err(BadDecision::Value(format!("`{scheme}` is answered in free text and cannot be decided")))
         }
         _ => {
-            let found = parse_point_value(value)
+            let point = parse_point_value(value)
                 .filter(|value| points.is_empty() || point_of(&points, value).is_some())
                 .ok_or_else(|| BadDecision::Value(decision_off_scale_message(value, &points)))?;
-            Ok(DecidedRating { rating: Rating::Scored { value: found }, labels: None })
+            Ok(DecidedRating { rating: Rating::Scored { value: point }, labels: None })
         }
     }
 }
@@ -85,7 +86,7 @@ fn parse_chosen_labels(value: &Json, labels: &[String]) -> Result<Vec<String>, B
             Json::from(labels.iter().take(1).cloned().collect::<Vec<_>>())
         ))
     };
-    let given: Vec<String> = match value {
+    let chosen: Vec<String> = match value {
         Json::Array(all) => all
             .iter()
             .map(|one| one.as_str().map(str::to_owned).ok_or_else(|| wrong(value)))
@@ -96,10 +97,10 @@ fn parse_chosen_labels(value: &Json, labels: &[String]) -> Result<Vec<String>, B
         Json::String(text) => text.split(", ").map(str::to_owned).collect(),
         other => return Err(wrong(other)),
     };
-    if let Some(unknown) = given.iter().find(|label| !labels.contains(label)) {
+    if let Some(unknown) = chosen.iter().find(|label| !labels.contains(label)) {
         return Err(BadDecision::Value(format!("`{unknown}` is not one of {}", labels.join(", "))));
     }
-    Ok(labels.iter().filter(|label| given.contains(label)).cloned().collect())
+    Ok(labels.iter().filter(|label| chosen.contains(label)).cloned().collect())
 }
 
 /// Says which answers there are; of numbers the ends only.

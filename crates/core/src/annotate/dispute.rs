@@ -26,7 +26,7 @@ pub fn collect_question_ratings<'a>(
     schemes: &'a [Scheme],
     draft: &'a AnswerDraft,
 ) -> Vec<QuestionRating<'a>> {
-    let mut found = Vec::new();
+    let mut collected = Vec::new();
     for scheme in schemes {
         let Some(answer) = draft.get(&scheme.name) else { continue };
         let title = question_title(scheme);
@@ -50,7 +50,7 @@ pub fn collect_question_ratings<'a>(
                     criteria.iter().filter_map(|criterion| Some((criterion, rated.get(&criterion.name)?)));
                 for (criterion, rated) in rows.chain(overall.as_ref().zip(whole.as_ref())) {
                     let Some(rating) = rated.rating.clone() else { continue };
-                    found.push(QuestionRating {
+                    collected.push(QuestionRating {
                         points: Cow::Borrowed(&criterion.points),
                         comment: rated.comment.as_deref(),
                         evidence: &rated.evidence,
@@ -61,7 +61,7 @@ pub fn collect_question_ratings<'a>(
             (SchemeKind::Trajectory { .. }, Answer::Trajectory { steps }) => {
                 for (step, marked) in steps {
                     let Some(mark) = &marked.mark else { continue };
-                    found.push(QuestionRating {
+                    collected.push(QuestionRating {
                         points: plain_points(),
                         comment: marked.rationale.as_deref(),
                         ..one(step, &format!("Step {step}"), text(mark))
@@ -69,31 +69,33 @@ pub fn collect_question_ratings<'a>(
                 }
             }
             (SchemeKind::Pairwise { .. }, Answer::Pairwise { label: Some(label) }) => {
-                found.push(QuestionRating {
+                collected.push(QuestionRating {
                     points: plain_points(),
                     ..one(&scheme.name, &title, text(label))
                 });
             }
             // Of several labels nothing may be ticked; of one, nothing is no answer.
             (SchemeKind::Choice { many, .. }, Answer::Choice { labels }) if *many || !labels.is_empty() => {
-                found.push(QuestionRating {
+                collected.push(QuestionRating {
                     points: plain_points(),
                     ..one(&scheme.name, &title, text(&join_chosen_labels(labels)))
                 });
             }
             (SchemeKind::Likert { .. }, Answer::Likert { value: Some(value) }) => {
                 let rating = Rating::Scored { value: Value::Number(f64::from(*value)) };
-                found.push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
+                collected
+                    .push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
             }
             (SchemeKind::Slider { .. }, Answer::Slider { value: Some(value) }) => {
                 let rating = Rating::Scored { value: Value::Number(*value as f64) };
-                found.push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
+                collected
+                    .push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
             }
             (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
                 let reached = reached_claims(claims, verified);
                 for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
                     let Some(rating) = settled_rating(claims, verified, claim) else { continue };
-                    found.push(QuestionRating {
+                    collected.push(QuestionRating {
                         points: Cow::Borrowed(&claim.points),
                         comment: verified.get(&claim.id).and_then(|verified| verified.comment.as_deref()),
                         ..one(&claim.id, &claim.label, rating)
@@ -103,7 +105,7 @@ pub fn collect_question_ratings<'a>(
             _ => {}
         }
     }
-    found
+    collected
 }
 
 /// A question in the words in which people read it.
@@ -113,8 +115,8 @@ fn question_title(scheme: &Scheme) -> String {
 
 /// The answers that a question can have, lowest first; `None` if the scheme does not ask it.
 pub fn list_question_points(schemes: &[Scheme], scheme: &str, criterion: &str) -> Option<Vec<ScalePoint>> {
-    let found = schemes.iter().find(|one_scheme| one_scheme.name == scheme)?;
-    match &found.kind {
+    let matching = schemes.iter().find(|one_scheme| one_scheme.name == scheme)?;
+    match &matching.kind {
         SchemeKind::Rubric { criteria, overall, .. } => criteria
             .iter()
             .chain(overall)
@@ -124,7 +126,7 @@ pub fn list_question_points(schemes: &[Scheme], scheme: &str, criterion: &str) -
             claims.iter().find(|claim| claim.id == criterion).map(|claim| claim.points.clone())
         }
         SchemeKind::Trajectory { steps, .. } => {
-            steps.iter().any(|step| step.to_string() == criterion).then(|| list_plain_points(&found.kind))
+            steps.iter().any(|step| step.to_string() == criterion).then(|| list_plain_points(&matching.kind))
         }
         kind => (criterion == scheme).then(|| list_plain_points(kind)),
     }
@@ -175,13 +177,13 @@ pub fn disagreement(ratings: &[&Rating], points: &[ScalePoint]) -> Option<f64> {
         Rating::Scored { value: Value::Number(rating) } => Some(*rating),
         _ => None,
     };
-    let given = ratings.iter().filter_map(|rating| number(rating));
+    let numbers = ratings.iter().filter_map(|rating| number(rating));
     let ends = points.iter().filter_map(|point| match point.value {
         Value::Number(point) => Some(point),
         _ => None,
     });
     let (low, high) =
-        ends.chain(given).fold((f64::MAX, f64::MIN), |(a, b), value| (a.min(value), b.max(value)));
+        ends.chain(numbers).fold((f64::MAX, f64::MIN), |(a, b), value| (a.min(value), b.max(value)));
     let (mut sum, mut n) = (0.0, 0.0);
     for (at, a) in ratings.iter().enumerate() {
         for b in &ratings[..at] {
@@ -225,9 +227,9 @@ mod tests {
         #[test]
         fn it_lies_on_0_to_1_and_is_0_only_for_those_who_agree(values in prop::collection::vec(1..=5_i32, 2..8)) {
             let ratings: Vec<Rating> = values.iter().map(|value| scored(f64::from(*value))).collect();
-            let found = disagreement(&ratings.iter().collect::<Vec<_>>(), &likert()).unwrap();
-            prop_assert!((0.0..=1.0).contains(&found));
-            prop_assert_eq!(found == 0.0, values.iter().all(|value| *value == values[0]));
+            let share = disagreement(&ratings.iter().collect::<Vec<_>>(), &likert()).unwrap();
+            prop_assert!((0.0..=1.0).contains(&share));
+            prop_assert_eq!(share == 0.0, values.iter().all(|value| *value == values[0]));
         }
     }
 }

@@ -238,11 +238,11 @@ fn answer_to_json(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
         (SchemeKind::Trajectory { steps, .. }, Answer::Trajectory { steps: marked }) => {
             let nothing = Marked::default();
             let step = |n: &usize| step_to_json(kind, *n, marked.get(&n.to_string()).unwrap_or(&nothing));
-            let mut found = json!({ "steps": steps.iter().map(step).collect::<Vec<_>>() });
+            let mut exported = json!({ "steps": steps.iter().map(step).collect::<Vec<_>>() });
             if let Some(score) = running_score(kind, marked) {
-                found["score"] = number_to_json(score);
+                exported["score"] = number_to_json(score);
             }
-            found
+            exported
         }
         (SchemeKind::Pairwise { .. }, Answer::Pairwise { label }) => json!(label.as_ref()?),
         (SchemeKind::Choice { many: true, .. }, Answer::Choice { labels }) => json!(labels),
@@ -254,10 +254,10 @@ fn answer_to_json(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
             let reached = reached_claims(claims, verified);
             let of_claim = |claim: &Claim| {
                 let rating = settled_rating(claims, verified, claim);
-                let said = verified.get(&claim.id);
-                let is_open = rating.is_none() && said.is_none();
+                let verification = verified.get(&claim.id);
+                let is_open = rating.is_none() && verification.is_none();
                 (!is_open && reached.contains(claim.id.as_str()))
-                    .then(|| (claim.id.clone(), verification_to_json(claim, rating.as_ref(), said)))
+                    .then(|| (claim.id.clone(), verification_to_json(claim, rating.as_ref(), verification)))
             };
             Json::Object(claims.iter().filter_map(of_claim).collect())
         }
@@ -274,59 +274,61 @@ fn rubric_answer_to_json(
     let mut ratings = Map::new();
     let (mut comments, mut evidence, mut without) = (Map::new(), Map::new(), Map::new());
     for criterion in criteria {
-        let Some(said) = rated.get(&criterion.name) else { continue };
+        let Some(rating_of_criterion) = rated.get(&criterion.name) else { continue };
         let name = || criterion.name.clone();
-        if let Some(rating) = &said.rating {
+        if let Some(rating) = &rating_of_criterion.rating {
             ratings.insert(name(), rating_to_json(rating));
             if let Some(why) = why_unrated(rating) {
                 without.insert(name(), why.into());
             }
         }
-        if let Some(comment) = said.comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
+        if let Some(comment) =
+            rating_of_criterion.comment.as_ref().filter(|comment| !comment.trim().is_empty())
+        {
             comments.insert(name(), json!(comment));
         }
-        if !said.evidence.is_empty() {
-            let quotes: Vec<&Quote> = said.evidence.iter().collect();
+        if !rating_of_criterion.evidence.is_empty() {
+            let quotes: Vec<&Quote> = rating_of_criterion.evidence.iter().collect();
             evidence.insert(name(), json!(quotes));
         }
     }
-    let mut found = Map::new();
-    found.insert("criteria_ratings".to_owned(), Json::Object(ratings));
+    let mut exported = Map::new();
+    exported.insert("criteria_ratings".to_owned(), Json::Object(ratings));
     if let Some(rating) = overall.and_then(|rated| rated.rating.as_ref()) {
-        found.insert("overall".to_owned(), rating_to_json(rating));
+        exported.insert("overall".to_owned(), rating_to_json(rating));
     }
     if let Some(notes) = notes.filter(|note| !note.trim().is_empty()) {
-        found.insert("notes".to_owned(), notes.into());
+        exported.insert("notes".to_owned(), notes.into());
     }
     if let Some(score) = weighted_score(criteria, rated) {
-        found.insert("weighted_score".to_owned(), number_to_json((score * 100.0).round() / 100.0));
+        exported.insert("weighted_score".to_owned(), number_to_json((score * 100.0).round() / 100.0));
     }
     for (key, map) in [("unrated", without), ("comments", comments), ("evidence", evidence)] {
         if !map.is_empty() {
-            found.insert(key.to_owned(), Json::Object(map));
+            exported.insert(key.to_owned(), Json::Object(map));
         }
     }
-    Json::Object(found)
+    Json::Object(exported)
 }
 
 /// The answer of an annotator about a claim; a total that follows from its parts has no answer.
-fn verification_to_json(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) -> Json {
+fn verification_to_json(claim: &Claim, rating: Option<&Rating>, verified: Option<&Verified>) -> Json {
     let verdict = match (claim.from_parts, rating) {
         (true, rating) if rating == claim.said.as_ref() => Some(Verification::Confirmed),
         (true, Some(_)) => Some(Verification::Corrected),
-        _ => said.and_then(|said| said.verdict),
+        _ => verified.and_then(|verified| verified.verdict),
     };
-    let mut found = json!({ "verdict": verdict });
+    let mut exported = json!({ "verdict": verdict });
     if let Some(rating) = rating.filter(|_| verdict == Some(Verification::Corrected)) {
-        found["rating"] = rating_to_json(rating);
+        exported["rating"] = rating_to_json(rating);
         if let Some(why) = why_unrated(rating) {
-            found["unrated"] = why.into();
+            exported["unrated"] = why.into();
         }
     }
-    if let Some(comment) = said.and_then(|said| said.comment.as_ref()) {
-        found["comment"] = json!(comment);
+    if let Some(comment) = verified.and_then(|verified| verified.comment.as_ref()) {
+        exported["comment"] = json!(comment);
     }
-    found
+    exported
 }
 
 /// Why there is no rating, in one word; `None` if there is one.
@@ -382,7 +384,7 @@ fn number_to_json(number: f64) -> Json {
 }
 
 /// Columns next to the rating of a criterion: why there is none, the comment, the quotes.
-const BESIDE: [&str; 3] = ["unrated", "comment", "quotes"];
+const COLUMNS_OF_A_CRITERION: [&str; 3] = ["unrated", "comment", "quotes"];
 
 /// The columns of a table, in the order of the schemes; those of decisions only where there are any.
 pub fn export_columns(id_key: &str, schemes: &[Scheme], has_decisions: bool) -> Vec<String> {
@@ -397,10 +399,10 @@ pub fn export_columns(id_key: &str, schemes: &[Scheme], has_decisions: bool) -> 
                 columns.extend(overall.iter().map(|_| named("overall")));
                 columns.extend(notes.iter().map(|_| named("notes")));
                 columns.push(named("weighted_score"));
-                let beside = |criterion: &FormCriterion| {
-                    BESIDE.map(|column| named(&format!("{}.{column}", criterion.name)))
+                let detail_columns = |criterion: &FormCriterion| {
+                    COLUMNS_OF_A_CRITERION.map(|column| named(&format!("{}.{column}", criterion.name)))
                 };
-                columns.extend(criteria.iter().flat_map(beside));
+                columns.extend(criteria.iter().flat_map(detail_columns));
                 let scales = list_rated_scales(&scheme.kind);
                 columns.extend(scales.iter().map(|rated| named(&format!("{}.scale", rated.name))));
             }
@@ -448,34 +450,34 @@ pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
     let first = form.schemes.iter().position(|scheme| matches!(scheme.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
         let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
-        let said = row.get(key).cloned().unwrap_or_default();
+        let answer = row.get(key).cloned().unwrap_or_default();
         match &scheme.kind {
             SchemeKind::Rubric { criteria, overall, notes, .. } => {
                 cells.extend(
-                    criteria.iter().map(|criterion| said["criteria_ratings"][&criterion.name].clone()),
+                    criteria.iter().map(|criterion| answer["criteria_ratings"][&criterion.name].clone()),
                 );
-                cells.extend(overall.iter().map(|_| said["overall"].clone()));
-                cells.extend(notes.iter().map(|_| said["notes"].clone()));
-                cells.push(said["weighted_score"].clone());
+                cells.extend(overall.iter().map(|_| answer["overall"].clone()));
+                cells.extend(notes.iter().map(|_| answer["notes"].clone()));
+                cells.push(answer["weighted_score"].clone());
                 for criterion in criteria {
-                    cells.push(said["unrated"][&criterion.name].clone());
-                    cells.push(said["comments"][&criterion.name].clone());
-                    cells.push(quotes_cell(&said["evidence"][&criterion.name]));
+                    cells.push(answer["unrated"][&criterion.name].clone());
+                    cells.push(answer["comments"][&criterion.name].clone());
+                    cells.push(quotes_cell(&answer["evidence"][&criterion.name]));
                 }
                 cells.extend(list_rated_scales(&scheme.kind).into_iter().map(|rated| json!(rated.scale)));
             }
             SchemeKind::Trajectory { marks, .. } => {
                 let right = marks.first().map(String::as_str);
-                let steps = said["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let steps = answer["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let is_wrong =
                     |value: &&Json| value["correctness"].as_str().is_some_and(|text| Some(text) != right);
-                let n_wrong = (!said.is_null()).then(|| steps.iter().filter(is_wrong).count());
+                let n_wrong = (!answer.is_null()).then(|| steps.iter().filter(is_wrong).count());
                 cells.push(json!(n_wrong));
-                cells.push(said["score"].clone());
-                cells.push(if steps.is_empty() { Json::Null } else { said["steps"].to_string().into() });
+                cells.push(answer["score"].clone());
+                cells.push(if steps.is_empty() { Json::Null } else { answer["steps"].to_string().into() });
             }
             _ => {
-                cells.push(value_to_cell(said));
+                cells.push(value_to_cell(answer));
                 cells.extend(plain_question_kind(&scheme.kind).map(|kind| json!(kind.describe_scale())));
             }
         }

@@ -20,7 +20,7 @@ pub fn build_human_grades(
     person: &str,
     time: Time,
 ) -> Vec<Grade> {
-    let mut found = Vec::new();
+    let mut grades = Vec::new();
     for scheme in schemes {
         let Some(version) = rubrics.get(&scheme.name) else { continue };
         let grade = |criterion: &str, outcome: Outcome, comment: Option<&str>, evidence: &[Quote]| Grade {
@@ -36,7 +36,7 @@ pub fn build_human_grades(
                         continue;
                     };
                     let outcome = rating_outcome(rating, &criterion.points, comment.as_deref());
-                    found.push(grade(&criterion.name, outcome, comment.as_deref(), evidence));
+                    grades.push(grade(&criterion.name, outcome, comment.as_deref(), evidence));
                 }
             }
             (SchemeKind::Verify { claims }, Some(Answer::Verify { claims: verified })) => {
@@ -51,13 +51,13 @@ pub fn build_human_grades(
                         }
                         rating => rating_outcome(rating, &claim.points, comment),
                     };
-                    found.push(grade(&claim.id, outcome, comment, &[]));
+                    grades.push(grade(&claim.id, outcome, comment, &[]));
                 }
             }
             _ => {}
         }
     }
-    found
+    grades
 }
 
 /// Grades of the questions that no rubric asks: one of several labels, several of them, or a number. They have no

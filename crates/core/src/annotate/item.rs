@@ -195,8 +195,8 @@ pub fn item_of_trace(id: String, trace: Trace) -> Item {
 /// Texts that a judge had before it in addition to the task and the candidate.
 pub fn collect_judge_context(material: &JudgeInput) -> Vec<Given> {
     let all = |kind, texts: &[String]| {
-        let kept = texts.iter().filter(|text| !text.trim().is_empty());
-        kept.map(|kept| Given { kind, text: kept.clone() }).collect::<Vec<_>>()
+        let present = texts.iter().filter(|text| !text.trim().is_empty());
+        present.map(|text| Given { kind, text: text.clone() }).collect::<Vec<_>>()
     };
     let one = |kind, text: &Option<String>| all(kind, text.as_slice());
     [
@@ -214,12 +214,12 @@ const TITLE: usize = 120;
 impl Item {
     /// Its first words, for lists: what was asked, else what there is to look at. Nothing where it has no words.
     pub fn title(&self) -> Option<String> {
-        let asked =
+        let prompts =
             self.trace.iter().flat_map(|trace| &trace.steps).filter(|step| step.role == StepRole::User);
         let compared = self.candidates.iter().filter_map(|compared| compared.text.as_deref());
         let fields = self.fields.iter().map(|field| field.text.as_str());
         let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten().chain(fields);
-        let mut all = own.chain(asked.map(|step| step.text.as_str())).chain(compared);
+        let mut all = own.chain(prompts.map(|step| step.text.as_str())).chain(compared);
         let words: Vec<&str> =
             all.find(|text| !text.trim().is_empty())?.split_whitespace().take(TITLE).collect();
         let line = words.join(" ");
@@ -463,8 +463,8 @@ mod tests {
         let acted =
             json!([{"thought": "a", "action": "ls", "observation": "b"}, {"thought": "c", "action": "rm"}]);
         let texts = json!(["first", "", {"odd": 1}]);
-        let said = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]);
-        for (value, expected) in [(acted, 2), (texts, 3), (said, 2)] {
+        let messages = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]);
+        for (value, expected) in [(acted, 2), (texts, 3), (messages, 2)] {
             let item =
                 build_item("i".into(), &row(&json!({"id": 1, "steps": value})), &shape, &trajectory(), false);
             assert_eq!(steps(&item).len(), expected, "{value}");
@@ -499,8 +499,8 @@ mod tests {
         let row =
             row(&json!({"id": 1, "question": "When?", "gold": "Monday", "docs": ["a", "b"], "text": "no"}));
         let item = build_item("i".into(), &row, &shape, &[], false);
-        let shown: Vec<&str> = item.fields.iter().map(|field| field.label.as_str()).collect();
-        assert_eq!((shown, item.text.clone()), (vec!["Question", "Reference", "Context"], None));
+        let labels: Vec<&str> = item.fields.iter().map(|field| field.label.as_str()).collect();
+        assert_eq!((labels, item.text.clone()), (vec!["Question", "Reference", "Context"], None));
         assert_eq!((item.fields[1].text.as_str(), item.side_by_side), ("Monday", true));
         assert_eq!(item.title().as_deref(), Some("When?"));
     }

@@ -114,8 +114,8 @@ fn find_off_points(text: &str, expected: &Json, points: &[ScalePoint]) -> Option
         return None;
     }
     // Settings hold a number such as 9 as 9.0.
-    let shown = text.parse::<Json>().ok().filter(|_| expected.is_number());
-    Some(decision_off_scale_message(shown.as_ref().unwrap_or(expected), points))
+    let parsed_number = text.parse::<Json>().ok().filter(|_| expected.is_number());
+    Some(decision_off_scale_message(parsed_number.as_ref().unwrap_or(expected), points))
 }
 
 fn find_unknown_label<'a>(text: &str, labels: impl Iterator<Item = &'a String>) -> Option<String> {

@@ -195,12 +195,12 @@ impl AnnotationSettings {
 
     /// How many people an item wants; 0 is everybody. Which items overlap is decided by their names, so that it stays.
     pub fn annotators_wanted(&self, candidate: &str) -> u32 {
-        let several = self.overlap_annotators.unwrap_or(2);
+        let overlap = self.overlap_annotators.unwrap_or(2);
         match (self.overlap, self.annotators_per_item) {
             (Some(share), per_item) => {
                 let hash = blake3::hash(candidate.as_bytes());
                 let chance = u32::from_le_bytes(hash.as_bytes()[..4].try_into().expect("4 bytes"));
-                if f64::from(chance) / f64::from(u32::MAX) < share { several } else { per_item.unwrap_or(1) }
+                if f64::from(chance) / f64::from(u32::MAX) < share { overlap } else { per_item.unwrap_or(1) }
             }
             (None, per_item) => per_item.unwrap_or(0),
         }
@@ -219,8 +219,8 @@ mod tests {
             ..AnnotationSettings::default()
         };
         let wanted: Vec<u32> = (0..2000).map(|n| settings.annotators_wanted(&format!("trace_{n}"))).collect();
-        let several = wanted.iter().filter(|wanted| **wanted == 3).count();
-        assert!((330..=470).contains(&several), "{several}");
+        let n_overlapping = wanted.iter().filter(|wanted| **wanted == 3).count();
+        assert!((330..=470).contains(&n_overlapping), "{n_overlapping}");
         assert!(wanted.iter().all(|wanted| [1, 3].contains(wanted)));
         assert_eq!(AnnotationSettings::default().annotators_wanted("a"), 0, "everybody, by default");
     }

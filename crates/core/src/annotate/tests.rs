@@ -84,8 +84,8 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
             "weighted_score": 3.56
         }
     });
-    let found = exported(&schemes, &draft);
-    assert_eq!(found, expected);
+    let actual = exported(&schemes, &draft);
+    assert_eq!(actual, expected);
     let time = Time::parse("2026-03-20T10:15:32Z").unwrap();
     let written = form_to_json_line(&ExportedForm {
         id_key: "trace_id",
@@ -103,7 +103,7 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
     assert!(written.starts_with(begin), "{written}");
     assert!(written.contains(r#""criteria_ratings": {"correctness": 4, "code_quality": 3, "#), "{written}");
     assert_eq!(serde_json::from_str::<Json>(&written).unwrap(), expected);
-    let GradesFileLine::Grades(grades) = GradesFileLine::parse(&found.to_string()).unwrap() else {
+    let GradesFileLine::Grades(grades) = GradesFileLine::parse(&actual.to_string()).unwrap() else {
         panic!("no grades")
     };
     assert_eq!(grades.len(), 5);
@@ -153,8 +153,8 @@ fn what_is_not_applicable_leaves_the_score_and_stays_apart_in_export_and_grades(
         _ => None,
     });
     let rubrics = BTreeMap::from([("agent_quality".to_owned(), version.unwrap())]);
-    let found = build_human_grades(&schemes, &draft, &rubrics, "t", "ann", Time::from_micros(0));
-    let of = |name: &str| found.iter().find(|grade| grade.criterion == name).unwrap();
+    let grades = build_human_grades(&schemes, &draft, &rubrics, "t", "ann", Time::from_micros(0));
+    let of = |name: &str| grades.iter().find(|grade| grade.criterion == name).unwrap();
     assert_eq!(of("correctness").outcome, Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) });
     assert_eq!(of("correctness").reason.as_str(), "catches it");
     assert_eq!(of("correctness").evidence[0].found.as_ref().unwrap().part, "trace.2.text");
@@ -338,9 +338,9 @@ proptest! {
     fn the_weighted_score_lies_between_the_lowest_and_the_highest_rating(ratings in prop::collection::vec(1..=5_i32, 5)) {
         let (schemes, _) = tutorial();
         let SchemeKind::Rubric { criteria, .. } = &schemes[0].kind else { panic!() };
-        let given: BTreeMap<String, Rated> = criteria.iter().zip(&ratings)
+        let rated: BTreeMap<String, Rated> = criteria.iter().zip(&ratings)
             .map(|(it, rating)| (it.name.clone(), Rated::of(Value::Number(f64::from(*rating))))).collect();
-        let score = weighted_score(criteria, &given).unwrap();
+        let score = weighted_score(criteria, &rated).unwrap();
         let (low, high) = (*ratings.iter().min().unwrap(), *ratings.iter().max().unwrap());
         prop_assert!(f64::from(low) - 1e-9 <= score && score <= f64::from(high) + 1e-9);
     }
@@ -366,10 +366,10 @@ fn a_claim_about_a_case_has_the_values_of_its_row() {
         "outcome": { "kind": "scored", "value": 1.0, "unit": 1.0 } });
     let judged: Grade = serde_json::from_value(grade).unwrap();
     let row = json!({ "unit": "km" });
-    let found = claims(&rubric, std::slice::from_ref(&judged), row.as_object());
-    assert_eq!(found[0].text.as_deref(), Some("It is in km."));
-    let found = claims(&rubric, &[judged], None);
-    assert_eq!(found[0].text.as_deref(), Some("It is in {{ row.unit }}."));
+    let of_case = claims(&rubric, std::slice::from_ref(&judged), row.as_object());
+    assert_eq!(of_case[0].text.as_deref(), Some("It is in km."));
+    let of_case = claims(&rubric, &[judged], None);
+    assert_eq!(of_case[0].text.as_deref(), Some("It is in {{ row.unit }}."));
 }
 
 #[test]
@@ -384,9 +384,9 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         "outcome": {"kind": "scored", "value": 2, "unit": 0.25}, "reason": "it fails", "spend": {},
         "points": [{"text": "it compiles", "holds": true}]}"#;
     let judged: Grade = serde_json::from_str(grade).unwrap();
-    let found = claims(&rubric, &[judged], None);
+    let judged_claims = claims(&rubric, &[judged], None);
     assert_eq!(
-        found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(),
+        judged_claims.iter().map(|claim| claim.id.as_str()).collect::<Vec<_>>(),
         ["correctness", "correctness#1"]
     );
     let scheme = Scheme {
@@ -394,7 +394,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         description: None,
         required: true,
         shown_when: None,
-        kind: SchemeKind::Verify { claims: found },
+        kind: SchemeKind::Verify { claims: judged_claims },
     };
     let schemes = [scheme];
     let verified = |verdict, rating: Option<f64>| Verified {
@@ -414,12 +414,12 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let corrected = draft(verified(Verification::Corrected, Some(5.0)));
     assert_eq!(gaps(&schemes, &corrected), []);
     let rubrics = BTreeMap::from([("v".to_owned(), rubric.version().clone())]);
-    let found = build_human_grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
+    let grades = build_human_grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
     assert_eq!(
-        found.iter().map(|found| found.criterion.as_str()).collect::<Vec<_>>(),
+        grades.iter().map(|grade| grade.criterion.as_str()).collect::<Vec<_>>(),
         ["correctness", "correctness#1"]
     );
-    assert_eq!(found[0].outcome.unit(), Some(1.0));
+    assert_eq!(grades[0].outcome.unit(), Some(1.0));
     let confirmed = draft(verified(Verification::Confirmed, None));
     assert_eq!(
         build_human_grades(&schemes, &confirmed, &rubrics, "t", "ann", Time::from_micros(0))[0]
@@ -518,10 +518,10 @@ annotation_schemes:
 ";
     let layout =
         RowLayout::of(&annotation_with(yaml, &[("words.csv", "keyword,label\nopen,hours\nshut,\n")]));
-    let found: Vec<(&str, Option<&str>)> =
+    let marked: Vec<(&str, Option<&str>)> =
         layout.keywords.iter().map(|keyword| (keyword.word.as_str(), keyword.label.as_deref())).collect();
     let expected = [("fee*", None), ("refund", Some("promise")), ("open", Some("hours")), ("shut", None)];
-    assert_eq!(found, expected);
+    assert_eq!(marked, expected);
 }
 
 #[test]

@@ -16,32 +16,32 @@ use crate::suite::{DataRow, fill_for_reader};
 /// candidate fills `{{ row.field }}` in the questions.
 pub fn claims(rubric: &Rubric, grades: &[Grade], row: Option<&DataRow>) -> Vec<Claim> {
     let judged = grades.iter().filter(|grade| grade.grader.kind == GraderKind::Judge);
-    let mut found: Vec<Claim> = Vec::new();
+    let mut all: Vec<Claim> = Vec::new();
     for grade in judged {
         for claim in claims_from_grade(rubric, grade, row) {
             // Annotators see the answer of the first judge only; their correction also grades the other judges.
-            if !found.iter().any(|known| known.id == claim.id) {
-                found.push(claim);
+            if !all.iter().any(|known| known.id == claim.id) {
+                all.push(claim);
             }
         }
     }
-    let asked = |question: &Question<'_>| found.iter().any(|claim| claim.criterion == question.id());
+    let is_claimed = |question: &Question<'_>| all.iter().any(|claim| claim.criterion == question.id());
     let trees: BTreeSet<&str> =
-        rubric.questions().filter(asked).map(|question| question.criterion.id.as_str()).collect();
+        rubric.questions().filter(is_claimed).map(|question| question.criterion.id.as_str()).collect();
     let others: Vec<Claim> = rubric
         .questions()
         .filter(|question| question.node.is_some() && trees.contains(question.criterion.id.as_str()))
-        .filter(|question| !asked(question))
+        .filter(|question| !is_claimed(question))
         .map(|question| claim_of_question(&question, None, row))
         .collect();
-    found.extend(others);
-    found.sort_by_key(|claim| rubric.position(&claim.criterion).unwrap_or(usize::MAX));
-    found
+    all.extend(others);
+    all.sort_by_key(|claim| rubric.position(&claim.criterion).unwrap_or(usize::MAX));
+    all
 }
 
 /// What one grade says: its answer, and the points that it rests on.
 pub fn claims_from_grade(rubric: &Rubric, grade: &Grade, row: Option<&DataRow>) -> Vec<Claim> {
-    let said = match &grade.outcome {
+    let rating = match &grade.outcome {
         Outcome::Scored { value, .. } => Rating::Scored { value: value.clone() },
         Outcome::NotApplicable => Rating::NotApplicable,
         Outcome::Abstained { .. } => Rating::Abstained,
@@ -49,11 +49,11 @@ pub fn claims_from_grade(rubric: &Rubric, grade: &Grade, row: Option<&DataRow>) 
     };
     let question = rubric.questions().find(|question| question.id() == grade.criterion);
     let mut whole = match &question {
-        Some(question) => claim_of_question(question, Some(said.clone()), row),
-        None => Claim { said: Some(said.clone()), ..blank_claim(&grade.criterion) },
+        Some(question) => claim_of_question(question, Some(rating.clone()), row),
+        None => Claim { said: Some(rating.clone()), ..blank_claim(&grade.criterion) },
     };
     // Annotators can always confirm the judge's answer, even one between the points of the scale.
-    if let Rating::Scored { value } = &said
+    if let Rating::Scored { value } = &rating
         && !whole.points.iter().any(|point| point.value == *value)
     {
         let unit = grade.outcome.unit();
@@ -100,7 +100,7 @@ fn blank_claim(criterion: &str) -> Claim {
     }
 }
 
-fn claim_of_question(question: &Question<'_>, said: Option<Rating>, row: Option<&DataRow>) -> Claim {
+fn claim_of_question(question: &Question<'_>, rating: Option<Rating>, row: Option<&DataRow>) -> Claim {
     let criterion = question.criterion;
     let (label, text) = match question.node {
         Some(node) => (fill_for_reader(&node.ask, row), None),
@@ -109,7 +109,7 @@ fn claim_of_question(question: &Question<'_>, said: Option<Rating>, row: Option<
     Claim {
         label,
         text: text.filter(|text| !text.is_empty()),
-        said,
+        said: rating,
         points: scale_points(question),
         leads: leads(question),
         ..blank_claim(&question.id())
@@ -235,11 +235,11 @@ fn branch_name(rating: &Rating) -> Option<String> {
 }
 
 fn quote_from_evidence(evidence: &crate::grade::Evidence) -> Quote {
-    let found = evidence.found.as_ref();
+    let place = evidence.found.as_ref();
     Quote {
-        part: found.map(|location| location.part.clone()),
+        part: place.map(|location| location.part.clone()),
         quote: evidence.quote.clone(),
-        start: found.map(|location| location.start),
-        end: found.map(|location| location.end),
+        start: place.map(|location| location.start),
+        end: place.map(|location| location.end),
     }
 }

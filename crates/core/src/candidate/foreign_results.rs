@@ -1,25 +1,48 @@
 //! Result files of other tools: what was asked and answered, and what the tool made of it.
 //!
 //! One table says where each tool keeps what. Two things are brought into the form of the table first: the events of
-//! OpenAI `evals` logs, and columns of tables such as `inputs.question`. Rows without scores are read as records.
+//! OpenAI `evals` logs, and columns of tables such as `inputs.question`, or with lists and mappings as text. Rows
+//! without scores are read as records.
 
+mod columns;
 mod shapes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use self::columns::{join_instruction, nest_columns, parse_columns, read_mean};
 use self::shapes::{
     RESULT_VERSIONS, ResultShape, ResultVersion, SHAPES, ScoreShape, TOOLS_WITH_OWN_ASSERTIONS,
 };
-use super::record::{RecordField, RecordFields, record_field};
+use super::formats::read_trace_value;
+use super::record::{RecordField, RecordFields, expand_traces, record_field};
+use super::trace::{StepRole, Trace};
 
 /// Numbers that are no scores although they may be from 0 to 1, in addition to those of records.
-const COUNTERS: [&str; 7] =
-    ["order", "index", "epoch", "success", "run_duration", "runDuration", "evaluationCost"];
-
-/// Mappings that tables write as columns such as `inputs.question`.
-const NESTED: [&str; 5] = ["inputs", "outputs", "reference_outputs", "feedback_stats", "feedback"];
+const COUNTERS: [&str; 21] = [
+    "order",
+    "index",
+    "epoch",
+    "success",
+    "run_duration",
+    "runDuration",
+    "evaluationCost",
+    "execution_time",
+    "prompt_cost",
+    "completion_cost",
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "inputCost",
+    "outputCost",
+    "totalCost",
+    "inputTokens",
+    "outputTokens",
+    "totalTokens",
+    "timeToFirstToken",
+    "promptVersion",
+];
 
 /// What a file of another tool holds.
 #[derive(Debug, PartialEq)]
@@ -82,7 +105,12 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     if let Some(samples) = group_events(&values) {
         values = samples;
     }
-    values.iter_mut().for_each(nest_columns);
+    for value in values.iter_mut().filter(|value| value.is_object()) {
+        nest_columns(value);
+        parse_columns(value);
+        join_instruction(value);
+        expand_traces(value);
+    }
     let first = values.iter().find(|value| value.is_object()).ok_or(ForeignError::NoResults)?;
     let Some(shape) = find_shape(&values) else {
         return read_unscored_rows(&values).ok_or_else(|| unknown_tool(first));
@@ -259,28 +287,11 @@ impl LoggedSample {
     }
 }
 
-/// Makes mappings of the columns that tables have for them.
-fn nest_columns(row: &mut Value) {
-    let Some(map) = row.as_object_mut() else { return };
-    let is_nested = |name: &&String| name.split_once('.').is_some_and(|(head, _)| NESTED.contains(&head));
-    let names: Vec<String> = map.keys().filter(is_nested).cloned().collect();
-    for name in names {
-        let Some((head, key)) = name.split_once('.') else { continue };
-        // A column of this name that holds something else keeps its place, and so does this one.
-        if map.get(head).is_none_or(Value::is_object)
-            && let Some(value) = map.remove(&name)
-            && let Some(inner) = map.entry(head).or_insert_with(|| json!({})).as_object_mut()
-        {
-            inner.insert(key.to_owned(), value);
-        }
-    }
-}
-
 /// Unused fields that are named at most; a file may have names of its own in each row.
 const MAX_UNUSED: usize = 100;
 
 /// What of a record is kept, and under which name.
-const RECORD_PARTS: [(&str, RecordField); 11] = [
+const RECORD_PARTS: [(&str, RecordField); 15] = [
     ("input", RecordField::Task),
     ("response", RecordField::Response),
     ("expected", RecordField::Reference),
@@ -292,7 +303,14 @@ const RECORD_PARTS: [(&str, RecordField); 11] = [
     ("completion_time", RecordField::DurationSeconds),
     ("cost_usd", RecordField::Cost),
     ("usage", RecordField::Usage),
+    ("requirements", RecordField::Requirements),
+    ("reference_tool_calls", RecordField::ReferenceCalls),
+    ("evaluator", RecordField::Evaluator),
+    ("params", RecordField::Params),
 ];
+
+/// Fields that results have under the names of records, in addition to those that the table of tools names.
+const FURTHER_PARTS: [RecordField; 2] = [RecordField::Choices, RecordField::ReferenceCalls];
 
 /// Rows without scores, by the names that `jurist grade` knows; `None` if the first has neither a task nor an answer.
 fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
@@ -324,7 +342,8 @@ fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
             }));
         }
         results.records.push(Value::Object(record));
-        for name in fields.unknown.iter().copied().chain(several) {
+        let overruled = fields.overruled.iter().map(|pair| pair.unused);
+        for name in fields.unknown.iter().copied().chain(several).chain(overruled) {
             if unused.len() < MAX_UNUSED && unused.insert(name) {
                 results.unused.push(name.to_owned());
             }
@@ -358,11 +377,20 @@ fn as_trace(messages: &Value) -> Value {
     trace
 }
 
-/// The last words of the assistant.
-fn last_answer(trace: &Value) -> Option<Value> {
-    let steps = trace.as_array()?.iter().rev();
-    let mut answers = steps.filter(|step| step["role"] == "assistant").map(|step| &step["content"]);
-    answers.find(|content| content.as_str().is_some_and(|text| !text.is_empty())).cloned()
+/// Adds messages as the trace of a record, with their last answer as its response. Messages in which no agent speaks
+/// are its task.
+fn add_messages(messages: Value, record: &mut Map<String, Value>) {
+    let trace = read_trace_value(&messages, None).ok().map(|(_, trace)| trace);
+    let has_agent = |trace: &Trace| trace.steps.iter().any(|step| step.role == StepRole::Assistant);
+    if trace.as_ref().is_some_and(|trace| !has_agent(trace)) {
+        record.entry("input").or_insert(messages);
+        return;
+    }
+    if !record.contains_key("response") {
+        let answer = trace.as_ref().and_then(Trace::answer);
+        record.extend(answer.map(|answer| ("response".to_owned(), Value::from(answer))));
+    }
+    record.insert("trace".to_owned(), messages);
 }
 
 fn has_content(value: &Value) -> bool {
@@ -446,11 +474,11 @@ impl ResultShape {
     }
 
     fn has_scores(&self, value: &Value) -> bool {
-        self.scores.iter().any(|scores| scores.is_in(value) == Some(true))
+        self.scores.iter().any(|scores| scores.is_in(value, self) == Some(true))
     }
 
     fn may_have_scores(&self, value: &Value) -> bool {
-        self.scores.iter().all(|scores| scores.is_in(value).is_none())
+        self.scores.iter().all(|scores| scores.is_in(value, self).is_none())
     }
 
     /// Adds a record and its grades, and returns what it was graded by. `ids` has the ids of the records so far.
@@ -473,10 +501,13 @@ impl ResultShape {
             record.extend(find_first(value, paths).map(|part| (name.to_owned(), part.clone())));
         }
         if let Some(messages) = find_first(value, self.trace).filter(|messages| has_content(messages)) {
-            if !record.contains_key("response") {
-                record.extend(last_answer(messages).map(|answer| ("response".to_owned(), answer)));
-            }
-            record.insert("trace".to_owned(), as_trace(messages));
+            add_messages(as_trace(messages), &mut record);
+        }
+        let fields = RecordFields::read(value);
+        for field in FURTHER_PARTS {
+            let part = fields.non_null_value(field).filter(|part| has_content(part));
+            let named = fields.name(field).zip(part);
+            record.extend(named.map(|(name, part)| (name.to_owned(), part.clone())));
         }
         results.records.push(Value::Object(record));
         let mut n_by_name: HashMap<String, usize> = HashMap::new();
@@ -514,7 +545,7 @@ impl ResultShape {
     }
 
     fn names(&self, column: &str) -> bool {
-        [self.id, self.task, self.response, self.reference, self.context]
+        [self.id, self.task, self.response, self.reference, self.context, self.trace]
             .iter()
             .any(|paths| paths.contains(&column))
     }
@@ -545,17 +576,19 @@ impl ScoreShape {
     fn paths(&self) -> &'static [&'static str] {
         match self {
             Self::Parts { list: paths, .. } | Self::Named { map: paths } => paths,
-            Self::Columns => &[],
+            Self::Columns | Self::FeedbackColumns => &[],
         }
     }
 
-    /// Whether the field of the scores has the form of this shape; `None` without the field.
-    fn is_in(&self, value: &Value) -> Option<bool> {
-        let field = find_first(value, self.paths())?;
-        Some(match self {
-            Self::Parts { .. } => field.is_array(),
-            Self::Named { .. } | Self::Columns => field.is_object(),
-        })
+    /// Whether scores have the form of this shape; `None` if the result has no place for them.
+    fn is_in(&self, value: &Value, shape: &ResultShape) -> Option<bool> {
+        let field = find_first(value, self.paths());
+        match self {
+            Self::Parts { .. } => field.map(Value::is_array),
+            Self::Named { .. } => field.map(Value::is_object),
+            Self::Columns => None,
+            Self::FeedbackColumns => Some(self.read(value, shape).iter().any(|score| score.value.is_some())),
+        }
     }
 
     fn read(&self, value: &Value, shape: &ResultShape) -> Vec<ForeignScore> {
@@ -577,14 +610,21 @@ impl ScoreShape {
                 let named = find_first(value, map).and_then(Value::as_object).into_iter().flatten();
                 named.flat_map(|(name, score)| read_named_scores(name, score)).collect()
             }
-            Self::Columns => {
+            Self::Columns | Self::FeedbackColumns => {
                 let is_score = |name: &str| {
-                    !shape.names(name) && !COUNTERS.contains(&name) && record_field(name).is_none()
+                    !shape.names(name)
+                        && !COUNTERS.contains(&name)
+                        && !name.starts_with("metadata.")
+                        && record_field(name).is_none()
                 };
                 let columns = value.as_object().into_iter().flatten().filter(|(name, _)| is_score(name));
                 columns
                     .filter_map(|(name, score)| {
-                        let value = score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?;
+                        let value = if matches!(self, Self::FeedbackColumns) {
+                            read_mean(score)?
+                        } else {
+                            score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?
+                        };
                         let (name, value) = (name.clone(), as_unit(value));
                         Some(ForeignScore { name, value, reason: None, weight: 1.0 })
                     })
@@ -626,15 +666,15 @@ fn read_named_scores(name: &str, score: &Value) -> Vec<ForeignScore> {
     }
 }
 
-/// A number, yes or no, or Inspect's letters: correct, incorrect, partial.
+/// A number, yes or no, also as tables of Python write it, or Inspect's letters: correct, incorrect, partial.
 fn read_score(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(passed) => Some(f64::from(u8::from(*passed))),
         Value::Number(number) => number.as_f64().and_then(as_unit),
         Value::String(text) => match text.as_str() {
-            "C" => Some(1.0),
+            "C" | "True" | "true" => Some(1.0),
             "P" => Some(0.5),
-            "I" | "N" => Some(0.0),
+            "I" | "N" | "False" | "false" => Some(0.0),
             other => other.parse().ok().and_then(as_unit),
         },
         _ => None,

@@ -11,7 +11,7 @@ mod trace;
 
 pub use foreign_results::{ForeignError, ForeignResults, check_result_version, read_foreign_results};
 pub use formats::{TraceError, TraceFormat, read_trace, read_trace_value, read_traces};
-pub(crate) use formats::{call_duration_ms, plain_calls, recognise};
+pub(crate) use formats::{call_duration_ms, parse_literal, plain_calls, recognise};
 pub use judge_input::TRACE_TOKENS;
 pub(crate) use judge_input::pretty_value_text;
 pub use judge_input::task_of_trace;
@@ -19,7 +19,7 @@ pub use judge_input::{CandidatePart, CaseData, GuardrailReport, JudgeInput};
 pub use measurements::Measurements;
 pub use record::{
     FieldName, FieldRow, OverruledField, RECORD_FIELDS, RecordError, RecordField, RecordFields,
-    closest_field, expand_tool_calls, record_field,
+    closest_field, expand_traces, record_field,
 };
 pub use render::{render_trace_for_judge, render_trace_for_person};
 pub(crate) use trace::as_arguments;

@@ -61,10 +61,14 @@ const INSPECT: &str = "Inspect";
 const OPENAI: &str = "OpenAI evals";
 const LANGSMITH: &str = "LangSmith";
 const BRAINTRUST: &str = "Braintrust";
+const SHAREGPT: &str = "ShareGPT";
+const TRL: &str = "TRL";
 
 /// Names of fields that hold nothing but tool calls.
 const CALL_LISTS: [&str; 5] =
     ["tools_called", "toolsCalled", "expected_tools", "expectedTools", "reference_tool_calls"];
+
+const CONVERSATIONS: &str = "conversations";
 
 /// Every name that a field of a record may have. Where a record has two names of one field, the first one here holds.
 pub const RECORD_FIELDS: &[FieldRow] = &[
@@ -80,6 +84,7 @@ pub const RECORD_FIELDS: &[FieldRow] = &[
             by(DEEPEVAL, "actualOutput"),
             by(OPENAI, "output_text"),
             by(OPENAI, "sampled"),
+            by(TRL, "completion"),
         ],
     },
     FieldRow {
@@ -88,6 +93,7 @@ pub const RECORD_FIELDS: &[FieldRow] = &[
         names: &[
             own("trace"),
             own("messages"),
+            by(SHAREGPT, CONVERSATIONS),
             by(DEEPEVAL, "turns"),
             by(DEEPEVAL, CALL_LISTS[0]),
             by(DEEPEVAL, CALL_LISTS[1]),
@@ -468,8 +474,9 @@ impl KnownName {
     }
 }
 
-/// Makes traces of lists of tool calls, so that everything that reads traces reads them.
-pub fn expand_tool_calls(record: &mut Value) {
+/// Makes one trace of what a record has in parts, so that everything that reads traces reads all of it: lists of tool
+/// calls become messages, and the system prompt that ShareGPT writes next to a conversation becomes its first message.
+pub fn expand_traces(record: &mut Value) {
     let Some(map) = record.as_object_mut() else { return };
     for (name, value) in map.iter_mut() {
         if CALL_LISTS.contains(&name.as_str())
@@ -478,6 +485,15 @@ pub fn expand_tool_calls(record: &mut Value) {
         {
             *value = calls.iter().flat_map(call_messages).collect();
         }
+    }
+    let first = map.get(CONVERSATIONS).and_then(|messages| messages.get(0));
+    let is_sharegpt = first.is_some_and(|message| message["from"].is_string());
+    if is_sharegpt
+        && let Some(Value::String(system)) = map.get("system").cloned()
+        && let Some(Value::Array(messages)) = map.get_mut(CONVERSATIONS)
+    {
+        messages.insert(0, json!({ "from": "system", "value": system }));
+        map.remove("system");
     }
 }
 

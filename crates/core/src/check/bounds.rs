@@ -49,8 +49,8 @@ impl BoundedQuantity {
     }
 
     /// A number as it is shown: a fraction of a millisecond is noise.
-    fn round(self, found: f64) -> f64 {
-        if self == Self::Milliseconds && 1.0 <= found { found.round() } else { found }
+    fn round(self, value: f64) -> f64 {
+        if self == Self::Milliseconds && 1.0 <= value { value.round() } else { value }
     }
 
     fn find(self, measured: &Measurements, trace: Option<&Trace>) -> Result<f64, &'static str> {
@@ -120,14 +120,14 @@ fn exploration_ratio(trace: &Trace) -> Option<f64> {
 impl Bounds {
     pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         let (measured, trace) = (subject.effective_measurements(), subject.read_trace());
-        let (mut n_held, mut comments) = (0, Vec::new());
+        let (mut n_within, mut comments) = (0, Vec::new());
         for (quantity, most) in &self.most {
-            let found = match quantity.find(&measured, trace.as_deref().ok()) {
-                Ok(found) => found,
+            let measured_value = match quantity.find(&measured, trace.as_deref().ok()) {
+                Ok(measured_value) => measured_value,
                 Err(absent) => return CheckFinding::without_score(absent),
             };
-            n_held += usize::from(found <= *most);
-            comments.push(format!("{} {} of {most}", quantity.round(found), quantity.unit()));
+            n_within += usize::from(measured_value <= *most);
+            comments.push(format!("{} {} of {most}", quantity.round(measured_value), quantity.unit()));
         }
         if let Some(wanted) = &self.exploration {
             let trace = match &trace {
@@ -137,9 +137,9 @@ impl Bounds {
             let Some(ratio) = exploration_ratio(trace) else {
                 return CheckFinding::without_score("the run called no tool, so it has no exploration ratio");
             };
-            n_held += usize::from((ratio - wanted.target).abs() <= wanted.tolerance + 1e-9);
+            n_within += usize::from((ratio - wanted.target).abs() <= wanted.tolerance + 1e-9);
             comments.push(format!("exploration {ratio:.2}, wanted {} ± {}", wanted.target, wanted.tolerance));
         }
-        CheckFinding::partial_credit(n_held as f64 / comments.len() as f64, comments.join("; "))
+        CheckFinding::partial_credit(n_within as f64 / comments.len() as f64, comments.join("; "))
     }
 }

@@ -127,7 +127,7 @@ pub(super) struct ArgumentRules {
 pub(super) struct NameRequirement {
     name: NamePattern,
     /// As its author wrote it.
-    shown: String,
+    description: String,
     least: u64,
     most: u64,
 }
@@ -221,8 +221,8 @@ impl CallPattern {
     fn fits(&self, call: &Call<'_>) -> bool {
         let counts = |key: &String| !self.ignore.iter().any(|name_requirement| name_requirement.fits(key));
         let only = |map: &Map<String, Value>, keep: &dyn Fn(&String, &Value) -> bool| -> Map<String, Value> {
-            let kept = map.iter().filter(|(key, value)| keep(key, value));
-            kept.map(|(key, value)| (key.clone(), value.clone())).collect()
+            let selected = map.iter().filter(|(key, value)| keep(key, value));
+            selected.map(|(key, value)| (key.clone(), value.clone())).collect()
         };
         let expected = only(&self.arguments, &|key, _| counts(key));
         let at_default = |key: &String, value: &Value| {
@@ -281,7 +281,7 @@ fn with_call_names(statement: &str, calls: &[Call<'_>]) -> String {
 /// Says that no tool was called that must not be called; `None` if there is no such tool.
 fn describe_unused_tools(wanted: &[NameRequirement], calls: &[Call<'_>]) -> Option<String> {
     let tools: Vec<String> =
-        wanted.iter().filter(|tool| tool.most == 0).map(|tool| format!("`{}`", tool.shown)).collect();
+        wanted.iter().filter(|tool| tool.most == 0).map(|tool| format!("`{}`", tool.description)).collect();
     let verb = if tools.len() == 1 { "was" } else { "were" };
     match calls {
         _ if tools.is_empty() => None,
@@ -296,19 +296,22 @@ impl NameRequirement {
         let count = calls.iter().filter(|call| self.fits(call.name)).count() as u64;
         let times = |n: u64| plural(usize::try_from(n).unwrap_or(usize::MAX), "time");
         match count {
-            0 if self.least == 1 => Some(format!("`{}` was not called", self.shown)),
+            0 if self.least == 1 => Some(format!("`{}` was not called", self.description)),
             _ if count < self.least => Some(format!(
                 "`{}` was called {}, at least {} expected",
-                self.shown,
+                self.description,
                 times(count),
                 self.least
             )),
             _ if self.most == 0 && 0 < count => {
-                Some(format!("`{}` must not be called and was called {}", self.shown, times(count)))
+                Some(format!("`{}` must not be called and was called {}", self.description, times(count)))
             }
-            _ if self.most < count => {
-                Some(format!("`{}` was called {}, at most {} allowed", self.shown, times(count), self.most))
-            }
+            _ if self.most < count => Some(format!(
+                "`{}` was called {}, at most {} allowed",
+                self.description,
+                times(count),
+                self.most
+            )),
             _ => None,
         }
     }
@@ -326,7 +329,7 @@ const PAIRS: &str = "calls of the agent times calls to compare them with";
 
 impl CallCheck {
     pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
-        let trace = match subject.given_trace() {
+        let trace = match subject.required_trace() {
             Ok(trace) => trace,
             Err(absent) => return absent,
         };
@@ -408,10 +411,12 @@ impl CallCheck {
                 let mut rest = calls.iter();
                 let missing = names.iter().position(|wanted| !rest.any(|call| wanted.fits(call.name)));
                 let wrong = match missing {
-                    Some(0) => Some(format!("`{}` was not called", names[0].shown)),
-                    Some(at) => {
-                        Some(format!("`{}` was not called after `{}`", names[at].shown, names[at - 1].shown))
-                    }
+                    Some(0) => Some(format!("`{}` was not called", names[0].description)),
+                    Some(at) => Some(format!(
+                        "`{}` was not called after `{}`",
+                        names[at].description,
+                        names[at - 1].description
+                    )),
                     None if *exact && names.len() != calls.len() => {
                         Some(format!("{} expected, {} made", plural(names.len(), "call"), calls.len()))
                     }
@@ -419,8 +424,8 @@ impl CallCheck {
                 };
                 finding_about_calls(calls, wrong)
             }
-            Self::Given(given) => {
-                let is_there = calls.iter().any(|call| given.fits(call));
+            Self::Given(pattern) => {
+                let is_there = calls.iter().any(|call| pattern.fits(call));
                 finding_about_calls(calls, (!is_there).then(|| "no call has these arguments".to_owned()))
             }
             Self::Expected { order, minimums, calls: expected } => {
@@ -485,15 +490,15 @@ impl CallCheck {
 }
 
 fn compare_trace_nodes(trace: &Trace, reference: &Trace, strict: bool) -> CheckFinding {
-    let (mut found, mut expected) = (trace.nodes.clone(), reference.nodes.clone());
+    let (mut actual, mut expected) = (trace.nodes.clone(), reference.nodes.clone());
     if expected.is_empty() {
         return CheckFinding::without_score("the reference names no nodes");
     }
     if !strict {
-        found.sort();
+        actual.sort();
         expected.sort();
     }
-    CheckFinding::pass_or_fail(found == expected, trace.nodes.join(" → "))
+    CheckFinding::pass_or_fail(actual == expected, trace.nodes.join(" → "))
 }
 
 fn call_names(calls: &[Call<'_>]) -> String {

@@ -421,8 +421,8 @@ fn read_verdict_parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadA
             let passed = passed.ok_or_else(|| {
                 BadAnswer::Malformed(format!("an entry of `{key}` that has neither `pass` nor `score`"))
             })?;
-            let said = |names: &[&str]| names.iter().find_map(|name| entry.get(*name)?.as_str());
-            let text = match (said(&["text", "name"]), said(&["reason", "evidence", "reasoning"])) {
+            let text_at = |names: &[&str]| names.iter().find_map(|name| entry.get(*name)?.as_str());
+            let text = match (text_at(&["text", "name"]), text_at(&["reason", "evidence", "reasoning"])) {
                 (Some(text), Some(reason)) => format!("{text}: {reason}"),
                 (Some(text), None) | (None, Some(text)) => text.to_owned(),
                 (None, None) => format!("{key} {}", parts.len() + 1),
@@ -464,6 +464,10 @@ fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value
     }
     if let Some(duration) = measured.duration_ms {
         response["latencyMs"] = duration.into();
+    }
+    // The metadata of a recorded answer is that of its case.
+    if data.provider.is_some() && !data.metadata.is_empty() {
+        response["metadata"] = data.metadata.clone().into();
     }
     let mut context = json!({
         "prompt": material.task,
@@ -570,11 +574,11 @@ fn trace_to_messages(trace: &Trace) -> Vec<Value> {
     for step in &trace.steps {
         messages.extend(step_to_message(step));
         for result in &step.results {
-            let mut said = json!({ "role": "tool", "content": result.text });
+            let mut message = json!({ "role": "tool", "content": result.text });
             if let Some(call) = &result.call {
-                said["tool_call_id"] = call.as_str().into();
+                message["tool_call_id"] = call.as_str().into();
             }
-            messages.push(said);
+            messages.push(message);
         }
     }
     messages

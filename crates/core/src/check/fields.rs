@@ -80,12 +80,12 @@ impl FieldAccuracy {
         let (mut points, mut total, mut wrong) = (0.0, 0.0, Vec::new());
         for field in &self.fields {
             let Some(expected) = value_at_path(&reference, &field.path) else { continue };
-            let found = value_at_path(&output, &field.path);
-            if found.is_none() && !field.required {
+            let actual = value_at_path(&output, &field.path);
+            if actual.is_none() && !field.required {
                 continue;
             }
             total += field.weight;
-            if found.is_some_and(|found| field.compare.fits(found, expected)) {
+            if actual.is_some_and(|actual| field.compare.fits(actual, expected)) {
                 points += field.weight;
             } else {
                 wrong.push(field.path.as_str());
@@ -114,11 +114,11 @@ pub(super) fn value_at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Valu
 }
 
 impl FieldComparison {
-    fn fits(&self, found: &Value, expected: &Value) -> bool {
+    fn fits(&self, actual: &Value, expected: &Value) -> bool {
         let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
         match self {
-            Self::Exact => is_same_value(found, expected),
-            Self::Tolerance { tolerance, relative } => match (number(found), number(expected)) {
+            Self::Exact => is_same_value(actual, expected),
+            Self::Tolerance { tolerance, relative } => match (number(actual), number(expected)) {
                 (Some(a), Some(b)) => {
                     (a - b).abs() <= if *relative { tolerance * b.abs() } else { *tolerance } + 1e-12
                 }
@@ -126,7 +126,7 @@ impl FieldComparison {
             },
             Self::Date { day_first } => {
                 let day = |value: &Value| parse_calendar_day(value.as_str()?, *day_first);
-                day(found).is_some_and(|it| Some(it) == day(expected))
+                day(actual).is_some_and(|it| Some(it) == day(expected))
             }
         }
     }

@@ -68,10 +68,10 @@ impl HtmlCheck {
                 }
                 weight += if sign.is_match(&text) { *sign_weight } else { 0 };
             }
-            let found = 2 <= weight;
+            let is_html = 2 <= weight;
             return CheckFinding::pass_or_fail(
-                found,
-                if found { "HTML is there" } else { "no HTML is there" },
+                is_html,
+                if is_html { "HTML is there" } else { "no HTML is there" },
             );
         }
         let fault = read_page(text.trim(), &|| subject.finding_if_stopped().is_some()).err();

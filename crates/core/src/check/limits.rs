@@ -207,8 +207,8 @@ mod tests {
     #[test]
     fn honest_sizes_are_decided() {
         let text = "The request was not approved by anybody. ".repeat(1_000);
-        let look = json!({ "value": "(?<!not )approved", "engine": "backtracking" });
-        assert_eq!(run("regex", &look, &json!(text), &json!("")).score, Some(0.0));
+        let lookbehind = json!({ "value": "(?<!not )approved", "engine": "backtracking" });
+        assert_eq!(run("regex", &lookbehind, &json!(text), &json!("")).score, Some(0.0));
         let word = json!({ "value": "(?i)order \\d{4}-\\d{4}$" });
         assert_eq!(
             run("regex", &word, &json!(format!("{text}order 1234-5678")), &json!("")).score,

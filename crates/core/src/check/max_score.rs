@@ -83,7 +83,7 @@ impl MaxScore {
         let best = totals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let first = totals.iter().position(|total| best <= *total + 1e-9);
         let enough = self.threshold.is_none_or(|threshold| threshold <= best + 1e-9);
-        let standing = |(at, total): (usize, &f64)| {
+        let standing_of = |(at, total): (usize, &f64)| {
             let is_best = enough && first == Some(at);
             let of = if totals.len() == 1 {
                 "the only output".to_owned()
@@ -97,7 +97,7 @@ impl MaxScore {
             };
             MaxScoreResult { is_best, comment }
         };
-        totals.iter().enumerate().map(standing).collect()
+        totals.iter().enumerate().map(standing_of).collect()
     }
 }
 

@@ -82,14 +82,14 @@ impl Overlap {
                     return CheckFinding::without_score("there is no reference to compare with");
                 };
                 let reference = split_lowercase_words(&reference);
-                let (found, wanted) = (grams(&candidate, *n), grams(&reference, *n));
+                let (own, wanted) = (grams(&candidate, *n), grams(&reference, *n));
                 let total: u32 = wanted.values().sum();
                 if total == 0 {
                     return CheckFinding::without_score(format!("the reference has fewer than {n} words"));
                 }
                 let shared: u32 = wanted
                     .iter()
-                    .map(|(gram, count)| (*count).min(found.get(gram).copied().unwrap_or(0)))
+                    .map(|(gram, count)| (*count).min(own.get(gram).copied().unwrap_or(0)))
                     .sum();
                 let of_reference = format!("{shared} of {total} {n}-grams of the reference");
                 if *is_f1 {
@@ -164,15 +164,15 @@ fn gleu(candidate: &[String], reference: &[String]) -> f64 {
     if candidate == reference && !candidate.is_empty() {
         return 1.0;
     }
-    let (mut shared, mut found, mut wanted) = (0, 0, 0);
+    let (mut shared, mut n_own, mut wanted) = (0, 0, 0);
     for n in 1..=LONGEST {
         let (own, other) = (grams(candidate, n), grams(reference, n));
         shared +=
             own.iter().map(|(gram, count)| (*count).min(other.get(gram).copied().unwrap_or(0))).sum::<u32>();
-        found += own.values().sum::<u32>();
+        n_own += own.values().sum::<u32>();
         wanted += other.values().sum::<u32>();
     }
-    if found == 0 || wanted == 0 { 0.0 } else { f64::from(shared) / f64::from(found.max(wanted)) }
+    if n_own == 0 || wanted == 0 { 0.0 } else { f64::from(shared) / f64::from(n_own.max(wanted)) }
 }
 
 /// Geometric mean of clipped precisions times the brevity penalty; without any match of some length it is 0.
@@ -183,7 +183,7 @@ fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
     let longest = LONGEST.min(candidate.len());
     let mut sum = 0.0;
     for n in 1..=longest {
-        let found = grams(candidate, n);
+        let own = grams(candidate, n);
         // The highest count of each n-gram in any reference.
         let mut allowed: HashMap<&[String], u32> = HashMap::new();
         for (gram, count) in references.iter().flat_map(|reference| grams(reference, n)) {
@@ -191,8 +191,8 @@ fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
             *most = count.max(*most);
         }
         let most = |gram: &[String]| allowed.get(gram).copied().unwrap_or(0);
-        let shared: u32 = found.iter().map(|(gram, count)| (*count).min(most(gram))).sum();
-        let total: u32 = found.values().sum();
+        let shared: u32 = own.iter().map(|(gram, count)| (*count).min(most(gram))).sum();
+        let total: u32 = own.values().sum();
         if shared == 0 {
             return 0.0;
         }

@@ -149,8 +149,8 @@ mod tests {
             ("perplexity", json!({}), 1.0),
             ("perplexity-score", json!({}), 0.2),
         ] {
-            let found = run(name, &params, &subject).score.unwrap();
-            assert!((found - score).abs() < 1e-9, "{name} {params}: {found}");
+            let actual = run(name, &params, &subject).score.unwrap();
+            assert!((actual - score).abs() < 1e-9, "{name} {params}: {actual}");
         }
     }
 

@@ -155,12 +155,12 @@ impl Similarity {
             return CheckFinding::without_score(format!("there is no embedding by `{}`", self.model.name));
         };
         let score = measure.score(measured, self.threshold);
-        let (what, shown) = match measure {
+        let (what, value) = match measure {
             EmbeddingMeasure::Cosine => ("similarity", score),
             EmbeddingMeasure::Dot => ("product", measured),
             EmbeddingMeasure::Euclidean => ("distance", measured),
         };
-        let comment = format!("{what} {shown:.3} by `{}`", self.model.name);
+        let comment = format!("{what} {value:.3} by `{}`", self.model.name);
         let finding = match (self.threshold, self.least_score()) {
             (Some(threshold), Some(least)) => {
                 let most = if measure == EmbeddingMeasure::Euclidean { "at most " } else { "" };

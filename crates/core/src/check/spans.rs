@@ -196,13 +196,13 @@ mod tests {
 
     #[test]
     fn words_of_vendors_for_an_ending_are_the_same() {
-        for (said, wanted, same) in [
+        for (ending, wanted, same) in [
             ("end_turn", "stop", true),
             ("tool_use", "tool_calls", true),
             ("length", "stop", false),
             ("odd", "ODD", true),
         ] {
-            assert_eq!(same_ending(said, wanted), same, "{said} {wanted}");
+            assert_eq!(same_ending(ending, wanted), same, "{ending} {wanted}");
         }
     }
 }

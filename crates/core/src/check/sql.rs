@@ -163,10 +163,10 @@ impl SqlCheck {
             return Ok(());
         }
         let names = collect_names(&statements);
-        for (what, allowed, found) in
+        for (what, allowed, used) in
             [("table", &self.tables, &names.tables), ("column", &self.columns, &names.columns)]
         {
-            if let Some(other) = allowed.as_ref().and_then(|allowed| allowed.find_other(found)) {
+            if let Some(other) = allowed.as_ref().and_then(|allowed| allowed.find_other(used)) {
                 return Err(SqlProblem::Wrong(format!("the {what} `{other}` is not allowed")));
             }
         }

@@ -82,21 +82,21 @@ impl<'a> CheckSubject<'a> {
         // An answer that is null says nothing where there is something else to look at.
         let others = [RecordField::Trace, RecordField::Diff];
         let has_other = others.into_iter().any(|field| fields.non_null_value(field).is_some());
-        let said = fields.response()?.filter(|said| !said.is_null() || !has_other);
+        let response = fields.response()?.filter(|response| !response.is_null() || !has_other);
         // A trace that is a plain word is the id of one, unless there is nothing else.
         let run =
-            fields.non_null_value(RecordField::Trace).filter(|run| said.is_none() || !is_plain_text(run));
+            fields.non_null_value(RecordField::Trace).filter(|run| response.is_none() || !is_plain_text(run));
         let is_of_potato = fields.name(RecordField::Response) == Some("outputs");
         let diff = fields.non_null_value(RecordField::Diff).and_then(Value::as_str);
-        let subject = match (said, run) {
-            (Some(said), Some(run)) => Self {
-                response: Some(Cow::Borrowed(said)),
+        let subject = match (response, run) {
+            (Some(response), Some(run)) => Self {
+                response: Some(Cow::Borrowed(response)),
                 trace: Some(SubjectTrace::Raw(run)),
-                measurements: Measurements::from_json(said).or(Measurements::from_json(run)),
+                measurements: Measurements::from_json(response).or(Measurements::from_json(run)),
                 ..Self::default()
             },
             (Some(outputs), None) if is_of_potato => Self::from_outputs(outputs, None),
-            (Some(said), None) => Self::from_lone(said),
+            (Some(response), None) => Self::from_lone(response),
             (None, Some(run)) => Self::from_lone(run),
             (None, None) => {
                 match fields.non_null_value(RecordField::Task).filter(|task| is_conversation(task)) {
@@ -199,7 +199,7 @@ impl<'a> CheckSubject<'a> {
     }
 
     /// The trace unchanged, or an error if there is none.
-    pub(super) fn given_trace(&self) -> Result<SubjectTrace<'a>, CheckFinding> {
+    pub(super) fn required_trace(&self) -> Result<SubjectTrace<'a>, CheckFinding> {
         // Plain text is not a trace.
         let trace =
             self.trace.filter(|trace| !matches!(trace, SubjectTrace::Raw(value) if is_plain_text(value)));
@@ -207,7 +207,7 @@ impl<'a> CheckSubject<'a> {
     }
 
     pub(super) fn read_trace(&self) -> Result<Cow<'a, Trace>, CheckFinding> {
-        self.given_trace()?.read().map_err(CheckFinding::without_score)
+        self.required_trace()?.read().map_err(CheckFinding::without_score)
     }
 
     /// What the run measured of itself, or else what its trace says of it.
@@ -232,8 +232,8 @@ impl<'a> SubjectTrace<'a> {
 
 /// Whether messages hold an answer, and not only a question.
 fn is_conversation(value: &Value) -> bool {
-    let said = || read_trace_value(value, None).ok().and_then(|(_, trace)| trace.answer().map(|_| ()));
-    value.is_array() && said().is_some()
+    let has_answer = || read_trace_value(value, None).ok().and_then(|(_, trace)| trace.answer().map(|_| ()));
+    value.is_array() && has_answer().is_some()
 }
 
 /// Whether a value is words, and not a trace that some tool wrote into a text.

@@ -58,8 +58,8 @@ fn xml_takes_memory_and_time_by_its_length_alone() {
         finding(check, &json!({ "value": required }), output, &Value::Null)
     };
     let long = nest(300, &long_name);
-    let found = run("is-xml", &long, &json!([format!("{long_name}.{long_name}")]));
-    assert_eq!(found.score, Some(1.0), "{}", found.comment);
+    let result = run("is-xml", &long, &json!([format!("{long_name}.{long_name}")]));
+    assert_eq!(result.score, Some(1.0), "{}", result.comment);
     assert_eq!(run("is-xml", &long, &json!(["absent"])).score, Some(0.0));
     for check in ["is-xml", "contains-xml"] {
         assert_eq!(run(check, &nest(100, "a"), &json!(["a.a.a"])).score, Some(1.0), "{check}");
@@ -255,8 +255,8 @@ fn steps_are_tool_calls_replies_and_reasoning_of_the_agent() {
         { "role": "assistant", "text": "Yes, lightly." },
     ] });
     let check = |value: Value, score: f64, comment: &str| {
-        let found = finding("trajectory:step-count", &json!({ "value": value }), &trace, &Value::Null);
-        assert_eq!((found.score, found.comment.as_str()), (Some(score), comment));
+        let result = finding("trajectory:step-count", &json!({ "value": value }), &trace, &Value::Null);
+        assert_eq!((result.score, result.comment.as_str()), (Some(score), comment));
     };
     check(json!({ "max": 3 }), 1.0, "3 steps (1 tool call, 1 reply, 1 reasoning text)");
     check(json!({ "max": 2 }), 0.0, "3 steps (1 tool call, 1 reply, 1 reasoning text)");
@@ -269,8 +269,8 @@ fn steps_are_tool_calls_replies_and_reasoning_of_the_agent() {
 fn a_tool_that_must_not_be_called_is_named() {
     let check = |made: &[&str], value: Value, score: f64, comment: &str| {
         let made: Vec<(&str, Value)> = made.iter().map(|name| (*name, json!({}))).collect();
-        let found = finding("trajectory:tool-used", &json!({ "value": value }), &calls(&made), &Value::Null);
-        assert_eq!((found.score, found.comment.as_str()), (Some(score), comment));
+        let result = finding("trajectory:tool-used", &json!({ "value": value }), &calls(&made), &Value::Null);
+        assert_eq!((result.score, result.comment.as_str()), (Some(score), comment));
     };
     let never = || json!({ "name": "book", "max": 0 });
     check(&["search"], never(), 1.0, "`book` was not called (calls: search)");
@@ -278,8 +278,8 @@ fn a_tool_that_must_not_be_called_is_named() {
     check(&["search"], json!("search"), 1.0, "search");
     check(&["search"], json!("book"), 0.0, "`book` was not called (calls: search)");
     let chat = json!([{ "role": "user", "content": "Hi" }, { "role": "assistant", "content": "Hello" }]);
-    let found = finding("trajectory:tool-used", &json!({ "value": never() }), &chat, &Value::Null);
-    assert_eq!((found.score, found.comment.as_str()), (Some(1.0), "no tool was called"));
+    let result = finding("trajectory:tool-used", &json!({ "value": never() }), &chat, &Value::Null);
+    assert_eq!((result.score, result.comment.as_str()), (Some(1.0), "no tool was called"));
 }
 
 #[test]
@@ -360,8 +360,8 @@ fn the_reference_implementation_agrees() {
         let is_theirs =
             case["tags"].as_array().into_iter().flatten().any(|item| theirs.iter().any(|tag| item == tag));
         let expect = case.get("contract").unwrap_or(&case["expect"]);
-        let found = Check::new(case["evaluator"].as_str().unwrap(), &case["params"]);
-        let agrees = match &found {
+        let compiled = Check::new(case["evaluator"].as_str().unwrap(), &case["params"]);
+        let agrees = match &compiled {
             Err(_) => expect.get("error").is_some(),
             Ok(check) => {
                 let subject = CheckSubject::from_outputs(&case["outputs"], case.get("reference_outputs"));
@@ -371,17 +371,17 @@ fn the_reference_implementation_agrees() {
                     (a, b) => a == b,
                 };
                 // A raw value is promised where the documentation's word does not replace the run's.
-                let told = case.get("contract").is_some()
+                let is_contract = case.get("contract").is_some()
                     || matching::is_same_value(&finding.value, &expect["value"]);
-                close && told && expect.get("error").is_none()
+                close && is_contract && expect.get("error").is_none()
             }
         };
         n_checked += usize::from(!is_theirs);
         if !agrees && !is_theirs {
-            let said = found.map(|check| {
+            let outcome = compiled.map(|check| {
                 check.run(&CheckSubject::from_outputs(&case["outputs"], case.get("reference_outputs")))
             });
-            wrong.push(format!("{} {} {:?} {expect} {}", case["id"], case["tags"], said, case["note"]));
+            wrong.push(format!("{} {} {:?} {expect} {}", case["id"], case["tags"], outcome, case["note"]));
         }
     }
     println!("{n_checked} cases");

@@ -208,14 +208,14 @@ fn fold_case(text: &str, case_sensitive: bool) -> Cow<'_, str> {
 
 impl Pattern {
     fn run(&self, text: &str) -> CheckFinding {
-        let shown = match self {
+        let pattern = match self {
             Self::Linear { regex, .. } => regex.as_str(),
             Self::Backtracking { regex, .. } => regex.as_str(),
         };
         let most = self.max_bytes();
         if most < text.len() {
             return CheckFinding::from_failure(format!(
-                "/{shown}/ runs on at most {most} bytes, not {}",
+                "/{pattern}/ runs on at most {most} bytes, not {}",
                 text.len()
             ));
         }
@@ -227,15 +227,15 @@ impl Pattern {
             }
             Self::Backtracking { regex, .. } if MAX_STEPS <= max_steps => regex.is_match(text),
             Self::Backtracking { flags, .. } => {
-                backtracking(shown, flags, max_steps).and_then(|regex| regex.is_match(text))
+                backtracking(pattern, flags, max_steps).and_then(|regex| regex.is_match(text))
             }
         };
         match matches {
-            Ok(true) => CheckFinding::pass_or_fail(true, format!("/{shown}/ matches")),
-            Ok(false) => CheckFinding::pass_or_fail(false, format!("/{shown}/ does not match")),
-            Err(_) => {
-                CheckFinding::from_failure(format!("/{shown}/ took more than {max_steps} steps on this text"))
-            }
+            Ok(true) => CheckFinding::pass_or_fail(true, format!("/{pattern}/ matches")),
+            Ok(false) => CheckFinding::pass_or_fail(false, format!("/{pattern}/ does not match")),
+            Err(_) => CheckFinding::from_failure(format!(
+                "/{pattern}/ took more than {max_steps} steps on this text"
+            )),
         }
     }
 
@@ -261,10 +261,10 @@ fn describe_edge(output: &str, wanted: &str, at_end: bool, passed: bool) -> Stri
     if output.is_empty() {
         return format!("the output is empty and does not {verb} with `{wanted}`");
     }
-    let n_shown = wanted.trim().chars().count().clamp(1, MAX_EDGE);
-    let n_skipped = if at_end { output.chars().count().saturating_sub(n_shown) } else { 0 };
-    let found: String = output.chars().skip(n_skipped).take(n_shown).collect();
-    format!("{verb}s with `{}`, not with `{wanted}`", found.replace(char::is_whitespace, " "))
+    let n_letters = wanted.trim().chars().count().clamp(1, MAX_EDGE);
+    let n_skipped = if at_end { output.chars().count().saturating_sub(n_letters) } else { 0 };
+    let edge: String = output.chars().skip(n_skipped).take(n_letters).collect();
+    format!("{verb}s with `{}`, not with `{wanted}`", edge.replace(char::is_whitespace, " "))
 }
 
 impl TextCheck {
@@ -288,12 +288,12 @@ impl TextCheck {
                     .or_else(|| reference.filter(|reference| !reference.is_null()).map(text_of_output))
                 {
                     Some(needle) => {
-                        let found = !needle.is_empty()
+                        let present = !needle.is_empty()
                             && fold_case(&text_of_output(output), *case_sensitive)
                                 .contains(&*fold_case(&needle, *case_sensitive));
                         CheckFinding::pass_or_fail(
-                            found,
-                            format!("`{needle}` {}", if found { "occurs" } else { "does not occur" }),
+                            present,
+                            format!("`{needle}` {}", if present { "occurs" } else { "does not occur" }),
                         )
                     }
                     None => CheckFinding::without_score("there is no text to look for"),
@@ -317,8 +317,8 @@ impl TextCheck {
                     if missing.is_empty() {
                         "all occur".to_owned()
                     } else if passed {
-                        let found = needles.iter().find(|needle| !missing.contains(&needle.as_str()));
-                        format!("`{}` occurs", found.map_or("", String::as_str))
+                        let present = needles.iter().find(|needle| !missing.contains(&needle.as_str()));
+                        format!("`{}` occurs", present.map_or("", String::as_str))
                     } else {
                         format!("missing: {}", missing.join(", "))
                     },

@@ -37,12 +37,12 @@ pub(super) fn compile_tool_call_check(params: &Params<'_>) -> Result<ToolCallChe
 
 /// Tools in the spellings of OpenAI, Anthropic and Google; what declares no function is left out.
 pub fn read_declared_tools(tools: &Value) -> Vec<DeclaredTool> {
-    let mut found = Vec::new();
+    let mut declared = Vec::new();
     match tools {
-        Value::Array(items) => found.extend(items.iter().flat_map(read_declared_tools)),
+        Value::Array(items) => declared.extend(items.iter().flat_map(read_declared_tools)),
         Value::Object(map) => {
             for key in ["functionDeclarations", "function_declarations"] {
-                found.extend(map.get(key).into_iter().flat_map(read_declared_tools));
+                declared.extend(map.get(key).into_iter().flat_map(read_declared_tools));
             }
             let inner = map.get("function").and_then(Value::as_object).unwrap_or(map);
             if let Some(name) = inner.get("name").and_then(Value::as_str) {
@@ -51,7 +51,7 @@ pub fn read_declared_tools(tools: &Value) -> Vec<DeclaredTool> {
                 let mut schema = schema.cloned().unwrap_or_else(|| Value::Object(Map::new()));
                 lower_types(&mut schema);
                 let description = inner.get("description").and_then(Value::as_str).unwrap_or_default();
-                found.push(DeclaredTool {
+                declared.push(DeclaredTool {
                     name: name.to_owned(),
                     description: description.to_owned(),
                     schema,
@@ -60,7 +60,7 @@ pub fn read_declared_tools(tools: &Value) -> Vec<DeclaredTool> {
         }
         _ => {}
     }
-    found
+    declared
 }
 
 /// Google writes `STRING` where JSON Schema has `string`.

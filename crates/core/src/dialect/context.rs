@@ -105,7 +105,7 @@ pub enum ReadError {
 const MAX_FILLED_BYTES: usize = 256 << 20;
 
 /// How much work the patterns of a file may take to compile where strangers send files: about the states of their
-/// automata. A check of a date takes 2,500, because it is compiled twice.
+/// automata. A check of a date takes 1,250.
 pub(super) const MAX_PATTERN_WORK: u64 = 50_000_000;
 
 /// A variable that the suite sets itself.
@@ -130,6 +130,8 @@ pub(super) struct Context<'a> {
     filled: RefCell<FilledVariables>,
     /// Variables that the suite sets itself, before those of the environment.
     own_variables: RefCell<BTreeMap<String, OwnVariable>>,
+    /// Providers of a promptfoo file, by id and label: its judges may name them.
+    pub(super) suite_providers: RefCell<BTreeMap<String, SourceNode>>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
     #[cfg(test)]
     pub(super) asked: RefCell<RequestedKeys>,
@@ -150,6 +152,7 @@ impl<'a> Context<'a> {
             pattern_work_left: Cell::new(Some(max_pattern_work)),
             filled: RefCell::default(),
             own_variables: RefCell::default(),
+            suite_providers: RefCell::default(),
             #[cfg(test)]
             asked: RefCell::default(),
         }
@@ -307,6 +310,11 @@ impl<'a> Context<'a> {
         after <= MAX_FILLED_BYTES
     }
 
+    /// Whether the work of compiling patterns is still within the limit; it does not count here.
+    pub(super) fn has_pattern_work(&self, work: u64) -> bool {
+        self.pattern_work_left.get().is_some_and(|left| work <= left)
+    }
+
     /// Counts the work of compiling patterns. Whether they may be compiled: the first that may not is an error at
     /// `span`, and none after it is compiled.
     pub(super) fn spend_pattern_work(&self, work: u64, span: SourceSpan) -> bool {
@@ -441,7 +449,8 @@ impl<'a> Context<'a> {
         };
         let path = self.path_of(self.find(path, span)?);
         let source = ScriptSource::File { path: &path, function, usual };
-        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), reference, span)
+        let name = format!("`{reference}`");
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), &name, span)
     }
 
     /// What the function of a script makes of a prompt's variables, or, as in promptfoo, what a Python file prints that
@@ -458,7 +467,7 @@ impl<'a> Context<'a> {
             if !self.text_of(file).contains(&format!("def {USUAL}(")) {
                 let path = self.path_of(file);
                 let call = ScriptCall { source: ScriptSource::PythonProgram(&path), arguments };
-                return self.answer_of_script((self.world.call)(&call), reference, span);
+                return self.answer_of_script((self.world.call)(&call), &format!("`{reference}`"), span);
             }
         }
         self.call_script(reference, USUAL, arguments, span)
@@ -472,7 +481,8 @@ impl<'a> Context<'a> {
         span: SourceSpan,
     ) -> Option<serde_json::Value> {
         let source = ScriptSource::Program(line);
-        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), line, span)
+        let name = format!("`{line}`");
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), &name, span)
     }
 
     /// Runs an expression in JavaScript.
@@ -483,25 +493,24 @@ impl<'a> Context<'a> {
         span: SourceSpan,
     ) -> Option<serde_json::Value> {
         let source = ScriptSource::JavaScript(code);
-        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), "the expression", span)
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), "this expression", span)
     }
 
     fn answer_of_script(
         &self,
         answer: ScriptAnswer,
-        reference: &str,
+        name: &str,
         span: SourceSpan,
     ) -> Option<serde_json::Value> {
         match answer {
             ScriptAnswer::Value(value) => Some(value),
             ScriptAnswer::Skipped => {
-                let message =
-                    format!("what `{reference}` makes is known only in a run with --allow-commands");
+                let message = format!("what {name} makes is known only in a run with --allow-commands");
                 self.report(Diagnostic::warning(Code::Unsupported, span, message));
                 None
             }
             ScriptAnswer::Refused(why) => {
-                self.error(Code::Unsupported, span, format!("`{reference}` was not run: {why}"));
+                self.error(Code::Unsupported, span, format!("{name} was not run: {why}"));
                 None
             }
         }

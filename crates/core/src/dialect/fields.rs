@@ -18,6 +18,8 @@ pub(super) struct MappingReader<'a> {
     taken: RefCell<Vec<String>>,
     /// Keys whose value is a name, for which `null` is as good as any.
     names: RefCell<Vec<&'static str>>,
+    /// Keys of another tool that readers for both ask for; they are not offered.
+    refused: RefCell<Vec<String>>,
     /// What is missing under these keys, unless one of them turns out to be there, misspelt.
     missing: RefCell<Vec<(Vec<&'static str>, Diagnostic)>>,
 }
@@ -53,6 +55,7 @@ impl<'a> MappingReader<'a> {
             taken: RefCell::default(),
             missing: RefCell::default(),
             names: RefCell::default(),
+            refused: RefCell::default(),
         })
     }
 
@@ -283,6 +286,7 @@ impl<'a> MappingReader<'a> {
 
     /// A key that changes what is graded, with what the other tool does and what can be done instead.
     pub(super) fn refuses_with(&self, key: &str, note: &str, help: &str) {
+        self.refused.borrow_mut().push(key.to_owned());
         if self.takes(key) {
             let message = format!("`{key}` is not supported");
             let diagnostic = Diagnostic::error(Code::Unsupported, self.key_span(key), message);
@@ -338,16 +342,20 @@ impl<'a> MappingReader<'a> {
 
     /// Every key that no reader asked for is an error.
     pub(super) fn finish(self) {
-        let (known, taken) = (self.known.take(), self.taken.take());
+        let (known, taken, refused) = (self.known.take(), self.taken.take(), self.refused.take());
         let unread = |entry: &&NodeEntry| !known.contains(&entry.key.as_str()) && !taken.contains(&entry.key);
         let unknown: Vec<&NodeEntry> = self.entries.iter().filter(unread).collect();
         // A second key of the same name would be the next error.
-        let absent: Vec<&str> = known.iter().copied().filter(|key| !self.has(key)).collect();
-        for entry in &unknown {
+        let is_offered = |key: &&str| !refused.iter().any(|other| other == *key);
+        let offered: Vec<&str> = known.iter().copied().filter(is_offered).collect();
+        let absent: Vec<&str> = offered.iter().copied().filter(|key| !self.has(key)).collect();
+        let names_of_keys = unique(&offered);
+        for (n_before, entry) in unknown.iter().enumerate() {
+            let meant = if n_before < MAX_COMPARED { closest_known_key(&entry.key, &absent) } else { None };
             let diagnostic =
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
                     .label(format!("not a key of {}", with_article(self.what)))
-                    .offer(closest_known_key(&entry.key, &absent), &unique(&known), "known keys");
+                    .offer(meant, &names_of_keys, "known keys");
             self.cx.report(match find_home_of_key(self.what, &entry.key) {
                 Some(home) => diagnostic.help(home),
                 None => diagnostic,
@@ -367,13 +375,18 @@ impl<'a> MappingReader<'a> {
                     .help("give it a value, or remove it"),
             );
         }
-        let misspelt =
-            |keys: &[&str]| unknown.iter().any(|entry| closest_known_key(&entry.key, keys).is_some());
+        let misspelt = |keys: &[&str]| {
+            unknown.iter().take(MAX_COMPARED).any(|entry| closest_known_key(&entry.key, keys).is_some())
+        };
         self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
         #[cfg(test)]
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
     }
 }
+
+/// Unknown keys of one mapping that are compared with the known ones. A comparison takes microseconds, which for the
+/// hundred thousands of keys of a hostile file are minutes.
+const MAX_COMPARED: usize = 1_000;
 
 /// Where a key belongs that is unknown in `what`.
 fn find_home_of_key(what: &str, written: &str) -> Option<&'static str> {

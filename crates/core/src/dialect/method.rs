@@ -41,20 +41,24 @@ pub(super) fn read_method_with_fixed_params(
         fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
     }
     let method = GradingMethod { entry, params };
-    // A parameter of the wrong type has been reported where it was read.
-    if fields.cx.n_errors() == n_errors {
-        compile_check(fields, &method);
+    // Also where braces keep the check from being compiled here: it is compiled as it is when a run is prepared.
+    if fields.cx.spend_pattern_work(estimate_check_work(&method), fields.start()) {
+        // A parameter of the wrong type has been reported where it was read, and values from a row are not known yet.
+        if fields.cx.n_errors() == n_errors && !has_text(&method, "{{") {
+            compile_check(fields, &method);
+        } else {
+            compile_patterns_alone(fields, &method);
+        }
     }
     method
 }
 
+fn has_text(method: &GradingMethod, what: &str) -> bool {
+    method.params.values().any(|value| value.to_string().contains(what))
+}
+
 /// Reports what only making the check finds out, such as a JSON Schema that is none, or code that is not there.
 fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
-    let mentions = |what: &str| method.params.values().any(|value| value.to_string().contains(what));
-    // Values from a row are not known yet.
-    if mentions("{{") || !fields.cx.spend_pattern_work(estimate_check_work(method), fields.start()) {
-        return;
-    }
     match CompiledCheck::compile(method) {
         Ok(CompiledCheck::External(check)) => {
             if let ExternalKind::JavaScript(CheckCode::File { path, .. })
@@ -66,9 +70,13 @@ fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
         // What a file holds is not known yet either; code stays in its file.
         Err(BadCheck::Parameter { name, problem, .. })
             if method.params.contains_key(&name)
-                && (ExternalCheck::is_named(method.entry.name) || !mentions("file://")) =>
+                && (ExternalCheck::is_named(method.entry.name) || !has_text(method, "file://")) =>
         {
             let param = method.entry.params.iter().find(|param| param.name == name);
+            if let Some(pattern) = param.and_then(|param| find_linear_pattern(fields, method, param)) {
+                report_bad_pattern(fields.cx, pattern.node, &pattern.text, problem);
+                return;
+            }
             let alias = param.and_then(|param| param.alias).filter(|alias| fields.has(alias));
             let written = alias.unwrap_or(&name);
             fields.cx.error(Code::BadValue, fields.span(written), format!("`{written}`: {problem}"));
@@ -76,6 +84,36 @@ fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
         // A parameter that is missing has been reported where it was read.
         Ok(CompiledCheck::Local(_) | CompiledCheck::MaxScore(_)) | Err(_) => {}
     }
+}
+
+/// Reports patterns that cannot be used in a check that is not compiled for another reason.
+fn compile_patterns_alone(fields: &MappingReader<'_>, method: &GradingMethod) {
+    for param in method.entry.params {
+        if let Some(pattern) = find_linear_pattern(fields, method, param) {
+            compile_counted_pattern(fields.cx, pattern.node, &pattern.text);
+        }
+    }
+}
+
+/// A pattern of a check, where it is written and as it is carried out.
+struct WrittenPattern<'n> {
+    node: &'n SourceNode,
+    text: String,
+}
+
+/// The pattern that a parameter holds, unless the other engine compiles it, which takes more.
+fn find_linear_pattern<'n>(
+    fields: &MappingReader<'n>,
+    method: &GradingMethod,
+    param: &Param,
+) -> Option<WrittenPattern<'n>> {
+    let is_backtracking = method.params.get("engine").is_some_and(|engine| engine == "backtracking");
+    if !matches!(param.kind, ParamKind::Pattern) || is_backtracking {
+        return None;
+    }
+    let text = template::resolve_escapes(method.params.get(param.name)?.as_str()?);
+    let alias = param.alias.filter(|alias| fields.has(alias));
+    Some(WrittenPattern { node: fields.get(alias.unwrap_or(param.name))?, text })
 }
 
 /// Bounds without a bound check nothing.
@@ -92,16 +130,7 @@ fn params(fields: &MappingReader<'_>, known: &'static [Param]) -> Map<String, Va
         };
         match node {
             Some(node) => {
-                let kind = match param.kind {
-                    // The engine named beside it takes more; it is asked when the check is made.
-                    ParamKind::Pattern
-                        if params.get("engine").is_some_and(|param| param == "backtracking") =>
-                    {
-                        ParamKind::Text
-                    }
-                    kind => kind,
-                };
-                let value = read_param_value(fields.cx, node, param.name, kind);
+                let value = read_param_value(fields.cx, node, param.name, param.kind);
                 params.extend(value.map(|value| (param.name.to_owned(), value)));
             }
             None if param.required => fields.missing(param.name),
@@ -126,7 +155,8 @@ fn shape(cx: &Context<'_>, node: &SourceNode, known: &'static [Param]) -> Option
 
 fn read_param_value(cx: &Context<'_>, node: &SourceNode, name: &str, kind: ParamKind) -> Option<Value> {
     match kind {
-        ParamKind::Text => cx.plain_text(node, name).map(Value::String),
+        // Patterns are compiled with the check, as its engine and its flags say.
+        ParamKind::Text | ParamKind::Pattern => cx.plain_text(node, name).map(Value::String),
         ParamKind::TextOrTexts => match &node.shape {
             NodeShape::List(_) => {
                 let texts = some_list(cx, node, name)?.iter().filter_map(|node| cx.plain_text(node, name));
@@ -138,11 +168,6 @@ fn read_param_value(cx: &Context<'_>, node: &SourceNode, name: &str, kind: Param
             }
             NodeShape::Scalar(_) => cx.plain_text(node, name).map(Value::String),
         },
-        ParamKind::Pattern => {
-            let text = cx.plain_text(node, name)?;
-            compile_linear_pattern(cx, node, &template::resolve_escapes(&text))?;
-            Some(Value::String(text))
-        }
         ParamKind::Flags => flags(cx, node, name),
         ParamKind::Bool => cx.bool(node, name).map(Value::Bool),
         ParamKind::Number => cx.number_in(node, name, f64::MIN..=f64::MAX).and_then(json_number),
@@ -191,22 +216,31 @@ pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: 
     if !cx.spend_pattern_work(estimate_pattern_work(text), cx.head(node)) {
         return None;
     }
+    compile_counted_pattern(cx, node, text)
+}
+
+/// The same for a pattern whose work has been counted.
+fn compile_counted_pattern(cx: &Context<'_>, node: &SourceNode, text: &str) -> Option<Regex> {
     match regex::RegexBuilder::new(text).size_limit(1 << 20).build() {
         Ok(regex) => Some(regex),
         Err(error) => {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let mut diagnostic =
-                Diagnostic::error(Code::BadValue, cx.head(node), "this pattern cannot be used").label(reason);
-            if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| text.contains(group)) {
-                diagnostic = diagnostic
-                    .note("patterns run in linear time, so that none can hang")
-                    .note("`engine: backtracking` next to it allows look-around, within a number of steps");
-            }
-            cx.report(diagnostic);
+            report_bad_pattern(cx, node, text, reason);
             None
         }
     }
+}
+
+fn report_bad_pattern(cx: &Context<'_>, node: &SourceNode, text: &str, reason: String) {
+    let mut diagnostic =
+        Diagnostic::error(Code::BadValue, cx.head(node), "this pattern cannot be used").label(reason);
+    if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| text.contains(group)) {
+        diagnostic = diagnostic
+            .note("patterns run in linear time, so that none can hang")
+            .note("`engine: backtracking` next to it allows look-around, within a number of steps");
+    }
+    cx.report(diagnostic);
 }
 
 /// Ids in use, and new ones that differ from them: `contains`, `contains-2`, ….

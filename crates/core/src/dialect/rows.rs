@@ -102,6 +102,7 @@ pub(super) fn rows_of<R: RowStorage>(cx: &Context<'_>, file: FileId, asked: Sour
         "json" | "yaml" | "yml" => document(cx, file),
         "csv" => read_delimited_rows(cx, file, b','),
         "tsv" => read_delimited_rows(cx, file, b'\t'),
+        _ if has_json_lines(&cx.text_of(file)) => jsonl(cx, file),
         _ => {
             cx.report(
                 Diagnostic::error(
@@ -109,7 +110,7 @@ pub(super) fn rows_of<R: RowStorage>(cx: &Context<'_>, file: FileId, asked: Sour
                     asked,
                     format!("`{}` is not a data file", path.display()),
                 )
-                .note("understood: .jsonl, .ndjson, .json, .yaml, .yml, .csv, .tsv"),
+                .note("understood: .jsonl, .ndjson, .json, .yaml, .yml, .csv, .tsv, and JSON lines with any name"),
             );
             Vec::new()
         }

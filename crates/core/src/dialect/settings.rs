@@ -37,6 +37,8 @@ pub struct ProjectSettings {
     pub mail: Option<MailSettings>,
     /// Where they were read from; a person trusts a file, not what it happens to say.
     pub file: Option<SettingsFile>,
+    /// Whether the user of this machine trusts that file. Nothing in a file can say so.
+    pub is_file_trusted: bool,
 }
 
 /// A settings file as it was read.
@@ -47,6 +49,13 @@ pub struct SettingsFile {
 }
 
 impl ProjectSettings {
+    /// Whether the prices replace those that are known without them. A price that is too low would let a run exceed
+    /// its cap, so prices of a file that nobody trusts only raise known ones. Settings without a file are the user's
+    /// own.
+    pub fn may_lower_prices(&self) -> bool {
+        self.is_file_trusted || self.file.is_none()
+    }
+
     /// Keys by which a stranger's file could learn variables of the environment or start programs: where requests go,
     /// which variables they carry, and what is run. Values are left out, since they may hold such variables.
     pub fn keys_that_need_trust(&self) -> Vec<String> {
@@ -186,6 +195,7 @@ pub(super) fn read_project_settings(cx: &Context<'_>, node: &SourceNode) -> Proj
         rates: read_currency_rates(&fields),
         mail: fields.fields("mail", "mail server").and_then(mail),
         file: Some(SettingsFile { path: cx.path_of(node.span.file), text: cx.text_of(node.span.file) }),
+        is_file_trusted: false,
     };
     fields.finish();
     settings

@@ -28,7 +28,7 @@ pub enum PlainQuestion {
 /// Kinds of questions with one label.
 const LABELS: [&str; 3] = ["radio", "select", "pairwise"];
 const NUMBERS: [&str; 2] = ["likert", "slider"];
-const SEVERAL: &str = "multiselect";
+const SEVERAL_LABELS: &str = "multiselect";
 const TEXT: &str = "text";
 
 /// The answer to a question of several labels, of which none is ticked.
@@ -52,7 +52,7 @@ impl fmt::Display for PlainQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Labels { word } => f.write_str(word),
-            Self::SeveralLabels => f.write_str(SEVERAL),
+            Self::SeveralLabels => f.write_str(SEVERAL_LABELS),
             Self::Number { word, low, high } => write!(f, "{word} {low} to {high}"),
             Self::Text => f.write_str(TEXT),
         }
@@ -70,7 +70,7 @@ impl PlainQuestion {
                 let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
                 known(&NUMBERS).filter(|_| low < high).map(|word| Self::Number { word, low, high })
             }
-            None if word == SEVERAL => Some(Self::SeveralLabels),
+            None if word == SEVERAL_LABELS => Some(Self::SeveralLabels),
             None if word == TEXT => Some(Self::Text),
             None => known(&LABELS).map(|word| Self::Labels { word }),
         }
@@ -163,7 +163,7 @@ pub(super) fn is_form(map: &Map<String, Json>) -> bool {
 
 /// The answers of a form that no rubric asks.
 pub(super) fn read_plain_answers(map: &Map<String, Json>) -> Result<Vec<PlainAnswer>, BadLine> {
-    let mut found = Vec::new();
+    let mut answers = Vec::new();
     for (name, kind) in map.get("questions").and_then(Json::as_object).into_iter().flatten() {
         let kind = kind.as_str().and_then(PlainQuestion::parse);
         let kind = kind.ok_or_else(|| {
@@ -172,14 +172,14 @@ pub(super) fn read_plain_answers(map: &Map<String, Json>) -> Result<Vec<PlainAns
             ))
         })?;
         // If the form has another field of that name, the answer has the suffix `_answer`.
-        let beside = format!("{name}_answer");
-        let answer = map.get(&beside).or_else(|| map.get(name)).filter(|_| kind.is_graded());
+        let answer_key = format!("{name}_answer");
+        let answer = map.get(&answer_key).or_else(|| map.get(name)).filter(|_| kind.is_graded());
         if let Some(answer) = answer {
             let outcome = kind.read_answer(name, answer)?;
-            found.push(PlainAnswer { question: name.clone(), outcome });
+            answers.push(PlainAnswer { question: name.clone(), outcome });
         }
     }
-    Ok(found)
+    Ok(answers)
 }
 
 /// The questions of a form, on one line, whose answers are not read as grades. Nothing for any other line.
@@ -215,14 +215,14 @@ mod tests {
         let (GradesFileLine::Grades(grades), _) = GradesFileLine::with_fields(LINE).unwrap() else {
             panic!()
         };
-        let found: Vec<(&str, &Outcome)> =
+        let answers: Vec<(&str, &Outcome)> =
             grades.iter().map(|grade| (grade.criterion.as_str(), &grade.outcome)).collect();
         let text = |text: &str| Outcome::Scored { value: Value::Text(text.into()), unit: None };
         let number =
             |value: f64, unit: f64| Outcome::Scored { value: Value::Number(value), unit: Some(unit) };
         let (yes, tags, clarity, effort) = (text("yes"), text("a, b"), number(4.0, 0.75), number(50.0, 0.5));
         let expected = [("clarity", &clarity), ("effort", &effort), ("grounded", &yes), ("tags", &tags)];
-        assert_eq!(found, expected);
+        assert_eq!(answers, expected);
         assert_eq!(grades[0].grader.name, "ana");
         // A rubric scores criteria of its own only.
         let GradesFileLine::Grades(of_rubric) = GradesFileLine::parse(LINE).unwrap() else { panic!() };
@@ -231,13 +231,13 @@ mod tests {
 
     #[test]
     fn what_is_no_grade_is_named() {
-        let shown =
+        let ungraded =
             |line: &str| list_ungraded_questions(line).iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(shown(&LINE.replace('\n', " ")), ["`why` (text)"]);
+        assert_eq!(ungraded(&LINE.replace('\n', " ")), ["`why` (text)"]);
         let old =
             r#"{"id": 1, "annotator": "a", "grounded": "yes", "rubric": {"criteria_ratings": {"a": 1}}}"#;
-        assert_eq!(shown(old), ["`grounded` (no kind in `questions`)"]);
-        assert!(shown(r#"{"candidate": "a", "criterion": "b", "value": 1}"#).is_empty());
+        assert_eq!(ungraded(old), ["`grounded` (no kind in `questions`)"]);
+        assert!(ungraded(r#"{"candidate": "a", "criterion": "b", "value": 1}"#).is_empty());
     }
 
     #[test]

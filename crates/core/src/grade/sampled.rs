@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn sizes_and_probabilities_are_numbers() {
         assert_eq!(read_stratum_sizes("stratum,size\na,10\nb,7", b',').unwrap()["b"], 7);
-        let check = |found: Result<(), BadLine>, expected: &str| {
-            let error = found.unwrap_err().to_string();
+        let check = |result: Result<(), BadLine>, expected: &str| {
+            let error = result.unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
         check(read_stratum_sizes("stratum,size\na,many", b',').map(|_| ()), "the size of `a` is `many`");
@@ -123,8 +123,8 @@ mod tests {
         );
         check(read_grade_table("id,ann\na,inf", b',').map(|_| ()), "`inf` is not a finite number");
         let line = r#"{"candidate": 7, "criterion": "c", "value": 1, "stratum": "x", "probability": 0.5}"#;
-        let found = SampledCandidate::of_line(line).unwrap().unwrap();
-        assert_eq!((found.candidate.as_str(), found.probability), ("7", Some(0.5)));
+        let result = SampledCandidate::of_line(line).unwrap().unwrap();
+        assert_eq!((result.candidate.as_str(), result.probability), ("7", Some(0.5)));
         assert!(crate::grade::GradesFileLine::parse(line).is_ok());
     }
 }

@@ -48,14 +48,14 @@ pub(super) fn marks_steps(map: &Map<String, Json>) -> bool {
 /// Schemes by name with their steps, next to the other answers or under `annotations`, as JSON or as its text.
 fn schemes(map: &Map<String, Json>) -> Vec<(String, Vec<Json>)> {
     let inner = map.get("annotations").and_then(Json::as_object);
-    let found = map.iter().chain(inner.into_iter().flatten()).filter_map(|(name, value)| {
+    let lists = map.iter().chain(inner.into_iter().flatten()).filter_map(|(name, value)| {
         let parsed: Json =
             value.as_str().and_then(|value| serde_json::from_str(value).ok()).unwrap_or(Json::Null);
         let steps = value.get("steps").or_else(|| parsed.get("steps"))?.as_array()?;
         let is_marked = steps.iter().any(|step| step.get("correctness").is_some());
         is_marked.then(|| (name.clone(), steps.clone()))
     });
-    found.collect()
+    lists.collect()
 }
 
 fn build_step_grades(

@@ -73,7 +73,7 @@ const SCALE: &str = ".scale";
 /// How the name of a column ends that holds what was decided about another, in exports of ours.
 const DECIDED: &str = ".decided";
 /// How the names of further columns end that say something about another, in exports of ours.
-const BESIDE: [&str; 5] = [SCALE, DECIDED, ".unrated", ".comment", ".quotes"];
+const SUFFIXES_OF_DETAILS: [&str; 5] = [SCALE, DECIDED, ".unrated", ".comment", ".quotes"];
 const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
 const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
 /// Columns of `jurist export` that say more about a value.
@@ -200,7 +200,7 @@ impl Columns {
                 *at != candidate
                     && Some(*at) != grader
                     && !ABOUT.contains(&header[*at].as_str())
-                    && !is_beside_another(&header[*at], &header)
+                    && !is_detail_of_another(&header[*at], &header)
             };
             (0..header.len()).filter(is_other).collect::<Vec<usize>>()
         };
@@ -284,8 +284,8 @@ impl Columns {
     /// The names of the first columns, and how many more there are.
     fn list_first_names(&self, columns: &[usize]) -> String {
         let n = columns.len();
-        let shown = self.list_names(&columns[..n.min(MOST_TEXTS)]);
-        if MOST_TEXTS < n { format!("{shown} and {} more", n - MOST_TEXTS) } else { shown }
+        let listed = self.list_names(&columns[..n.min(MOST_TEXTS)]);
+        if MOST_TEXTS < n { format!("{listed} and {} more", n - MOST_TEXTS) } else { listed }
     }
 
     fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, MetadataFields)>) -> Result<(), BadLine> {
@@ -471,8 +471,8 @@ fn row_per_rater(
 const MOST_TEXTS: usize = 5;
 
 /// Whether a column only says something about another column.
-fn is_beside_another(name: &str, header: &[String]) -> bool {
-    BESIDE
+fn is_detail_of_another(name: &str, header: &[String]) -> bool {
+    SUFFIXES_OF_DETAILS
         .iter()
         .any(|end| name.strip_suffix(end).is_some_and(|of| header.iter().any(|other| other.as_str() == of)))
 }
@@ -480,8 +480,8 @@ fn is_beside_another(name: &str, header: &[String]) -> bool {
 /// The question of a column, where the column next to it names one.
 fn declared_question(at: usize, names: &[String], rows: &[StringRecord]) -> Option<PlainQuestion> {
     let scale = format!("{}{SCALE}", names[at]);
-    let beside = names.iter().position(|name| *name == scale)?;
-    rows.iter().find_map(|row| trimmed_cell(row, beside)).and_then(PlainQuestion::parse)
+    let scale_column = names.iter().position(|name| *name == scale)?;
+    rows.iter().find_map(|row| trimmed_cell(row, scale_column)).and_then(PlainQuestion::parse)
 }
 
 /// The labels in a cell: a text, whatever it looks like.
@@ -614,20 +614,20 @@ mod tests {
 
     fn read(text: &str) -> Vec<String> {
         let grades = read_grade_table(text, b',').unwrap().grades;
-        let shown = |(grade, _): &(Grade, MetadataFields)| {
+        let line = |(grade, _): &(Grade, MetadataFields)| {
             let Outcome::Scored { value, .. } = &grade.outcome else { return "-".to_owned() };
             format!("{} {} {} {value}", grade.candidate, grade.criterion, grade.grader.name)
         };
-        grades.iter().map(shown).collect()
+        grades.iter().map(line).collect()
     }
 
     #[test]
     fn a_row_per_item_and_rater_has_a_criterion_in_each_column_of_numbers() {
         let wide = "item_id,rater,helpful,correct,comment\n1,ann,5,4,good\n1,bob,4,,";
         assert_eq!(read(wide), ["1 helpful ann 5", "1 correct ann 4", "1 helpful bob 4"]);
-        let found = read_grade_table(wide, b',').unwrap();
-        assert_eq!(found.grades[0].0.reason.as_str(), "good");
-        assert!(found.reading.is_some_and(|reading| reading.contains("`helpful`, `correct`")));
+        let table = read_grade_table(wide, b',').unwrap();
+        assert_eq!(table.grades[0].0.reason.as_str(), "good");
+        assert!(table.reading.is_some_and(|reading| reading.contains("`helpful`, `correct`")));
     }
 
     #[test]
@@ -691,7 +691,7 @@ mod tests {
     fn a_column_with_the_name_of_a_criterion_holds_labels() {
         let criteria = ["resolved".to_owned(), "score".to_owned()];
         let read = |text: &str| read_labels_table(text, b',', &criteria, "labels").unwrap();
-        let shown = |table: &GradeTable| {
+        let rows = |table: &GradeTable| {
             let line = |(grade, _): &(Grade, MetadataFields)| {
                 let Outcome::Scored { value, .. } = &grade.outcome else { return "-".to_owned() };
                 format!("{} {} {} {value}", grade.candidate, grade.criterion, grade.grader.name)
@@ -699,7 +699,7 @@ mod tests {
             table.grades.iter().map(line).collect::<Vec<_>>()
         };
         let of_one = read("id,resolved,notes,text\na,yes,fine,Hello.\nb,no,,Bye.\n");
-        assert_eq!(shown(&of_one), ["a resolved labels yes", "b resolved labels no"]);
+        assert_eq!(rows(&of_one), ["a resolved labels yes", "b resolved labels no"]);
         assert_eq!(of_one.grades[0].0.reason.as_str(), "fine");
         assert_eq!(
             of_one.reading.as_deref(),
@@ -707,13 +707,13 @@ mod tests {
                 "read as labels of one person (`labels`), with a row per candidate (`id`) and the criteria `resolved`; not included: `text`"
             )
         );
-        assert_eq!(shown(&read("id,score\na,1\n")), ["a score labels 1"]);
+        assert_eq!(rows(&read("id,score\na,1\n")), ["a score labels 1"]);
         assert_eq!(
-            shown(&read("id,rater,resolved\na,ann,kind\na,bob,curt\n")),
+            rows(&read("id,rater,resolved\na,ann,kind\na,bob,curt\n")),
             ["a resolved ann kind", "a resolved bob curt"]
         );
         let of_several = read("id,ann,bob\na,1,0\n");
-        assert_eq!(shown(&of_several), ["a rating ann 1", "a rating bob 0"]);
+        assert_eq!(rows(&of_several), ["a rating ann 1", "a rating bob 0"]);
         assert!(of_several.without_criterion.unwrap().contains("a column per grader (`ann`, `bob`)"));
         let of_grades = read("candidate,grader,value\na,ann,1\n");
         assert!(of_grades.without_criterion.unwrap().contains("add a column `criterion`"));

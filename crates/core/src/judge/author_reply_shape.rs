@@ -25,11 +25,11 @@ pub(super) fn has_own_shape(rubric: &Rubric) -> bool {
 
 /// A text of the rubric as judges read it.
 pub(super) fn hide_own_shape(text: &str, rubric: &Rubric) -> String {
-    let mut shown = text.to_owned();
+    let mut masked = text.to_owned();
     if let Some(range) = find_own_shape(text, rubric) {
-        shown.replace_range(range, PLACEHOLDER);
+        masked.replace_range(range, PLACEHOLDER);
     }
-    shown
+    masked
 }
 
 /// The last object of a text that has all criteria as keys.
@@ -43,7 +43,7 @@ fn find_own_shape(text: &str, rubric: &Rubric) -> Option<Range<usize>> {
         return None;
     }
     let keys: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
-    let (mut openings, mut found) = (Vec::new(), None);
+    let (mut openings, mut last) = (Vec::new(), None);
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'{' => openings.push(at),
@@ -52,13 +52,13 @@ fn find_own_shape(text: &str, rubric: &Rubric) -> Option<Range<usize>> {
                 let object = &text[start..=at];
                 let is_object = object[1..].trim_start().starts_with('"');
                 if is_object && keys.iter().all(|key| object.contains(key)) {
-                    found = Some(start..at + 1);
+                    last = Some(start..at + 1);
                 }
             }
             _ => {}
         }
     }
-    found
+    last
 }
 
 /// A reply in the author's shape as one in ours; `None` if it is not in the author's shape.

@@ -47,19 +47,19 @@ impl Contest<'_> {
     pub fn round(&self, criterion: &str, order: Vec<usize>, seed: u64) -> Result<Round, JudgePromptError> {
         let common = self.candidates.first().map(|judge_input| (*judge_input).clone()).unwrap_or_default();
         let common = JudgeInput { response: None, trace: None, diff: None, ..common };
-        let told: Vec<String> =
+        let texts_of_candidates: Vec<String> =
             self.candidates.iter().map(|judge_input| render_candidate_text(judge_input)).collect();
-        let texts: Vec<&str> = told.iter().map(String::as_str).collect();
+        let texts: Vec<&str> = texts_of_candidates.iter().map(String::as_str).collect();
         let prompter = Prompter::with_other_texts(&common, &texts, common.row.as_ref(), seed);
         let by_letter = order.len() <= 26;
         let label = |place: usize| {
             if by_letter { char::from(b'A' + place as u8).to_string() } else { (place + 1).to_string() }
         };
         let mut labels: Vec<String> = (0..order.len()).map(label).collect();
-        let shown: Vec<(String, String)> = order
+        let fenced: Vec<(String, String)> = order
             .iter()
             .zip(&labels)
-            .map(|(at, label)| (label.clone(), prompter.fence_text(label, &told[*at])))
+            .map(|(at, label)| (label.clone(), prompter.fence_text(label, &texts_of_candidates[*at])))
             .collect();
         if order.len() == 2 {
             labels.push(TIE.to_owned());
@@ -71,9 +71,9 @@ impl Contest<'_> {
             ));
         }
         let criterion = prompter.fill_row_fields(criterion)?;
-        let context = json!({ "candidates": shown, "criterion": criterion, "labels": labels });
-        let told_row = row_json_text(common.row.as_ref());
-        let others: Vec<&str> = texts.iter().copied().chain([told_row.as_str()]).collect();
+        let context = json!({ "candidates": fenced, "criterion": criterion, "labels": labels });
+        let row_text = row_json_text(common.row.as_ref());
+        let others: Vec<&str> = texts.iter().copied().chain([row_text.as_str()]).collect();
         let planted = common.collect_planted_content(&others, &[]);
         let form = ReplySchema::Choice { labels: labels.clone() };
         Ok(Round { asked: prompter.ask("contest", &context, form), order, labels, planted })

@@ -46,14 +46,14 @@ struct DecodedText {
 /// Visits a text and everything that it is under other spellings.
 pub(super) fn visit_readings(text: &str, visit: &mut dyn FnMut(&FoldedText)) {
     let mut waiting: VecDeque<DecodedText> = VecDeque::new();
-    let (mut seen, mut n_readings, mut n_bytes) = (HashSet::new(), 0, 0);
+    let (mut visited, mut n_readings, mut n_bytes) = (HashSet::new(), 0, 0);
     let verbatim = FoldedText::verbatim(text);
     let folded = (!text.is_ascii()).then(|| FoldedText::new(text, Folding::Keep));
     for text in [Some(verbatim), folded].into_iter().flatten() {
         waiting.push_back(DecodedText { text, n_layers: 0, is_only_json: true });
     }
     while let Some(reading) = waiting.pop_front() {
-        if !seen.insert(blake3::hash(reading.text.text.as_bytes())) {
+        if !visited.insert(blake3::hash(reading.text.text.as_bytes())) {
             continue;
         }
         visit(&reading.text);

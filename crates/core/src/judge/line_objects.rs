@@ -24,14 +24,14 @@ pub(super) struct LineObject {
 
 /// The objects that have a wanted key, in the order in which they end.
 pub(super) fn line_objects(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<LineObject> {
-    let mut reader = LineReader { is_wanted, open: Vec::new(), found: Vec::new() };
+    let mut reader = LineReader { is_wanted, open: Vec::new(), objects: Vec::new() };
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         reader.read_line(line, at);
         at += line.len();
     }
     reader.close(|_| true);
-    reader.found
+    reader.objects
 }
 
 /// An object whose end has not been reached.
@@ -53,7 +53,7 @@ struct LineReader<'w> {
     is_wanted: &'w dyn Fn(&str) -> bool,
     /// Outermost first.
     open: Vec<OpenObject>,
-    found: Vec<LineObject>,
+    objects: Vec<LineObject>,
 }
 
 /// A key with its value.
@@ -156,9 +156,9 @@ impl LineReader<'_> {
         let as_truths: Map<String, Json> =
             object.iter().map(|(key, value)| (key.clone(), truth_of_word(value))).collect();
         if as_truths != object {
-            self.found.push(LineObject { object: as_truths, start, end, is_verdict });
+            self.objects.push(LineObject { object: as_truths, start, end, is_verdict });
         }
-        self.found.push(LineObject { object, start, end, is_verdict });
+        self.objects.push(LineObject { object, start, end, is_verdict });
     }
 }
 

@@ -86,10 +86,11 @@ impl JudgeInput {
         own_shape: &[(String, AnswerSchema)],
     ) -> PlantedContent {
         // Of a trace, the judge also reads names of agents and of results, which are in no part.
-        let (parts, shown) = (self.quotable(), self.trace_text());
+        let (parts, trace_text) = (self.quotable(), self.trace_text());
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
         let steps = self.trace.iter().flat_map(|trace| &trace.steps).map(|step| step.text.as_str());
-        let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps).chain(shown.as_deref());
+        let texts =
+            own.chain(self.context.iter().map(String::as_str)).chain(steps).chain(trace_text.as_deref());
         let candidate = parts.iter().map(|part| part.text.as_str());
         let others: Vec<&str> = others.iter().copied().chain(texts).collect();
         let mut planted = PlantedContent::new(candidate.clone(), others.iter().copied());

@@ -30,7 +30,7 @@ pub(super) enum ReplyPart<'t> {
 
 /// The objects of a reply, outermost only, and whatever begins like one.
 pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
-    let (mut found, mut at) = (Vec::new(), 0);
+    let (mut parts, mut at) = (Vec::new(), 0);
     let closing_braces = LazyCell::new(|| match_braces(text));
     while let Some(start) = next_opening(text, at) {
         let mut reader = JsonObjectReader::new(text, start, RepeatedKey::Refused);
@@ -46,10 +46,10 @@ pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
                 }
             },
         };
-        found.push(part);
+        parts.push(part);
         at = end;
     }
-    found
+    parts
 }
 
 /// An object with the keys of a judge's reply, and its position in the text.
@@ -70,36 +70,37 @@ pub(super) fn reply_objects(text: &str) -> Vec<FoundObject> {
 
 /// The same for objects with other keys.
 pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<FoundObject> {
-    let mut found = Vec::new();
+    let mut objects = Vec::new();
     visit_readings(text, &mut |reading| {
-        collect_objects(reading, is_wanted, &mut found);
-        collect_line_objects(reading, is_wanted, &mut found);
+        collect_objects(reading, is_wanted, &mut objects);
+        collect_line_objects(reading, is_wanted, &mut objects);
     });
     // Most objects are the same in several readings.
-    let mut seen = HashSet::new();
-    found.retain(|found| seen.insert((found.start, found.end, Json::from(found.object.clone()).to_string())));
-    found
+    let mut known = HashSet::new();
+    objects
+        .retain(|found| known.insert((found.start, found.end, Json::from(found.object.clone()).to_string())));
+    objects
 }
 
 fn collect_line_objects(
     reading: &FoldedText,
     is_wanted: &dyn Fn(&str) -> bool,
-    found: &mut Vec<FoundObject>,
+    objects: &mut Vec<FoundObject>,
 ) {
     for LineObject { object, start, end, is_verdict } in line_objects(&reading.text, is_wanted) {
         let (start, end) = reading.original_span(start, end);
-        found.push(FoundObject { object, start, end, is_verdict });
+        objects.push(FoundObject { object, start, end, is_verdict });
     }
 }
 
-fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, found: &mut Vec<FoundObject>) {
+fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, objects: &mut Vec<FoundObject>) {
     let has_key = |object: &Map<String, Json>| object.keys().any(|key| is_wanted(key));
     let mut add = |object: Map<String, Json>, start: usize, end: usize| {
         let (start, end) = reading.original_span(start, end);
         let is_verdict = gives_grade(&object);
         let object = FoundObject { object, start, end, is_verdict };
-        if found.last() != Some(&object) {
-            found.push(object);
+        if objects.last() != Some(&object) {
+            objects.push(object);
         }
     };
     let (text, mut at) = (reading.text.as_str(), 0);
@@ -142,8 +143,8 @@ pub(super) fn gives_grade(object: &Map<String, Json>) -> bool {
 
 /// A text without the objects that give grades.
 pub(super) fn mask_verdicts(text: &str) -> String {
-    let found = reply_objects(text);
-    let verdicts = found.iter().filter(|found| found.is_verdict);
+    let objects = reply_objects(text);
+    let verdicts = objects.iter().filter(|found| found.is_verdict);
     let mut spans: Vec<(usize, usize)> = verdicts.map(|verdict| (verdict.start, verdict.end)).collect();
     spans.sort_unstable();
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);

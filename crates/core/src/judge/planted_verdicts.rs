@@ -275,8 +275,8 @@ fn answer_criterion_id(map: &Map<String, Json>) -> Option<&str> {
 fn answer_meaning(map: &Map<String, Json>, item: &AnswerSchema) -> Option<AnswerMeaning> {
     let value = match stated_value(map, item)? {
         None => MeaningValue::Unsure,
-        Some(found) => {
-            let value = read_scale_value(found, item).ok()?;
+        Some(stated) => {
+            let value = read_scale_value(stated, item).ok()?;
             let unit = item.scale.unit(&value).ok()?;
             match value {
                 crate::rubric::Value::Text(label) => MeaningValue::Label(label),

@@ -33,12 +33,12 @@ pub fn preview(
         all.push(Preview { questions, asked: Ok(prompter.criteria(rubric, &together)?) });
     }
     for question in rubric.questions().filter(|question| !(are_together && is_plain(question))) {
-        let asked = match (&question.criterion.ask, question.node) {
+        let question_or_reason = match (&question.criterion.ask, question.node) {
             (CriterionKind::Check(_), _) => Err("a check answers this".to_owned()),
             _ if !by_judge(&question) => Err("a person answers this".to_owned()),
             (_, Some(node)) => Ok(prompter.node(node)?),
             (CriterionKind::Recipe(method), None) => match (Recipe { method, prompter }).next(&[])? {
-                RecipeAction::Ask(asked) => Ok(*asked),
+                RecipeAction::Ask(judge_question) => Ok(*judge_question),
                 RecipeAction::Done(judged) => Err(match judged.outcome {
                     Outcome::Abstained { why } => why,
                     _ => judged.reason,
@@ -46,7 +46,7 @@ pub fn preview(
             },
             _ => Ok(prompter.criterion(rubric, question.criterion)?),
         };
-        all.push(Preview { questions: vec![question.id()], asked });
+        all.push(Preview { questions: vec![question.id()], asked: question_or_reason });
     }
     Ok(all)
 }

@@ -115,8 +115,8 @@ impl<'a> Prompter<'a> {
         row: Option<&'a DataRow>,
         seed: u64,
     ) -> Self {
-        let told_row = row_json_text(row);
-        let others: Vec<&str> = others.iter().copied().chain(outside_texts(material, &told_row)).collect();
+        let row_text = row_json_text(row);
+        let others: Vec<&str> = others.iter().copied().chain(outside_texts(material, &row_text)).collect();
         let code = material.code(&others, seed);
         let (plain_row, row) = (row, row.map(|row| fence_row(row, &code)));
         let shared = render_judge_template(
@@ -146,8 +146,8 @@ impl<'a> Prompter<'a> {
     ) -> Self {
         let mut prompter = Self::new(material, row, seed);
         if has_own_shape(rubric) {
-            let told_row = row_json_text(row);
-            let others: Vec<&str> = outside_texts(material, &told_row).collect();
+            let row_text = row_json_text(row);
+            let others: Vec<&str> = outside_texts(material, &row_text).collect();
             let criteria = rubric.questions().map(|question| question.criterion);
             let items: Vec<(String, AnswerSchema)> =
                 criteria.map(|criterion| (criterion.id.clone(), prompter.item(rubric, criterion))).collect();
@@ -223,8 +223,8 @@ impl<'a> Prompter<'a> {
     pub fn evidence(&self, quote: &str) -> Evidence {
         let places = self.places.get_or_init(|| QuotableParts::new(&self.material.quotable()));
         // A quote may contain the mask of hidden text, which stands for any words of the candidate.
-        let found = places.locate(&quote.replace(MASK, "..."));
-        Evidence { quote: quote.to_owned(), found }
+        let location = places.locate(&quote.replace(MASK, "..."));
+        Evidence { quote: quote.to_owned(), found: location }
     }
 
     /// What a reply to one of these prompts says.
@@ -399,8 +399,8 @@ pub(super) fn row_json_text(row: Option<&DataRow>) -> String {
 }
 
 /// Texts that a judge reads in addition to the parts of the material.
-fn outside_texts<'t>(material: &'t JudgeInput, told_row: &'t str) -> impl Iterator<Item = &'t str> {
-    material.requirements.iter().map(String::as_str).chain([told_row])
+fn outside_texts<'t>(material: &'t JudgeInput, row_text: &'t str) -> impl Iterator<Item = &'t str> {
+    material.requirements.iter().map(String::as_str).chain([row_text])
 }
 
 /// What there is of the material, in the order in which every prompt shows it; the candidate's own as `own` makes it.
@@ -410,10 +410,10 @@ fn prompt_input_parts(material: &JudgeInput, own: impl Fn(&str) -> String) -> Ve
     };
     let document =
         |(at, text): (usize, &String)| part(&format!("Context, document {}", at + 1), "context", text);
-    let told = |text: &Option<String>| text.clone().unwrap_or_default();
+    let text_or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
     let before = part("Task", "task", &material.task).into_iter();
     let after = [
-        part("Reference answer", "reference", &told(&material.reference)),
+        part("Reference answer", "reference", &text_or_empty(&material.reference)),
         // An empty response can be graded, too.
         part(
             "Response to grade",
@@ -423,8 +423,8 @@ fn prompt_input_parts(material: &JudgeInput, own: impl Fn(&str) -> String) -> Ve
                 text => own(text.unwrap_or_default()),
             },
         ),
-        part("What the agent did", "trace", &own(&told(&material.trace_text()))),
-        part("Files changed, as a unified diff", "diff", &own(&told(&material.diff))),
+        part("What the agent did", "trace", &own(&text_or_empty(&material.trace_text()))),
+        part("Files changed, as a unified diff", "diff", &own(&text_or_empty(&material.diff))),
     ];
     before
         .chain(material.context.iter().enumerate().filter_map(document))
@@ -474,7 +474,7 @@ fn hash_of(template: &str, custom: &str) -> String {
 
 /// What each point means, in the order of the scale.
 fn level_descriptions(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
-    let told = criterion.levels.iter().map(|(value, text)| (value.to_string(), text.clone()));
+    let described = criterion.levels.iter().map(|(value, text)| (value.to_string(), text.clone()));
     let of_scale: Vec<(String, String)> = match scale {
         Scale::Likert { labels, .. } => {
             labels.iter().map(|(at, text)| (at.to_string(), text.clone())).collect()
@@ -486,19 +486,19 @@ fn level_descriptions(criterion: &Criterion, scale: &Scale) -> Vec<(String, Stri
         }
         _ => Vec::new(),
     };
-    let mut told: Vec<(String, String)> = told.collect();
+    let mut described: Vec<(String, String)> = described.collect();
     if let Scale::Choices(choices) = scale {
-        told.sort_by_key(|(label, _)| choices.iter().position(|choice| choice.label == *label));
+        described.sort_by_key(|(label, _)| choices.iter().position(|choice| choice.label == *label));
     }
-    let named = |at: &str| told.iter().any(|(point, _)| point == at);
-    of_scale.into_iter().filter(|(point, _)| !named(point)).chain(told.clone()).collect()
+    let named = |at: &str| described.iter().any(|(point, _)| point == at);
+    of_scale.into_iter().filter(|(point, _)| !named(point)).chain(described.clone()).collect()
 }
 
 /// Labelled examples on the criterion's own scale.
 ///
 /// With two or more and none in the middle, a made-up one shows that the middle is allowed.
 fn anchor_examples(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Vec<Json> {
-    let shown = |unit: f64| match (scale, scale.bounds()) {
+    let score_text = |unit: f64| match (scale, scale.bounds()) {
         (Scale::Likert { .. } | Scale::Ranges(_), Some((min, max))) => {
             Value::Number((min + unit * (max - min)).round()).to_string()
         }
@@ -510,12 +510,12 @@ fn anchor_examples(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Ve
         }
         _ => format!("{unit:.2}"),
     };
-    let line = |anchor: &Anchor| json!({ "response": json!(anchor.response).to_string(), "score": shown(anchor.score), "reason": anchor.reason });
+    let line = |anchor: &Anchor| json!({ "response": json!(anchor.response).to_string(), "score": score_text(anchor.score), "reason": anchor.reason });
     let mut all: Vec<Json> = criterion.anchors.iter().map(line).collect();
     let has_middle = criterion.anchors.iter().any(|anchor| (0.4..=0.6).contains(&anchor.score));
     if mid_anchor && 2 <= all.len() && !has_middle && matches!(scale, Scale::Unit | Scale::Likert { .. }) {
         let text = "(a response about halfway between these)";
-        all.push(json!({ "response": text, "score": shown(0.5), "reason": null }));
+        all.push(json!({ "response": text, "score": score_text(0.5), "reason": null }));
     }
     all
 }

@@ -32,13 +32,10 @@ impl RecipeResult {
         Self { outcome, reason: reason.into(), quotes: Vec::new(), points: Vec::new() }
     }
 
-    fn without_score(outcome: Outcome, why: &str) -> RecipeAction {
+    /// The criterion cannot be assessed, and a gate on it has not been passed.
+    fn without_assessment(why: &str) -> RecipeAction {
+        let outcome = Outcome::Abstained { why: why.to_owned() };
         RecipeAction::Done(Self { outcome, reason: why.to_owned(), quotes: Vec::new(), points: Vec::new() })
-    }
-
-    /// Without what the recipe looks at, no judge is asked, and a gate has not been passed.
-    fn without_input(why: &str) -> RecipeAction {
-        Self::without_score(Outcome::Abstained { why: why.to_owned() }, why)
     }
 
     /// An answer on a scale from 0 to 1.
@@ -106,8 +103,9 @@ impl Recipe<'_> {
     pub fn next(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let name = self.method.entry.name;
         let mut inputs = required_inputs(name).iter();
+        // Without what the recipe looks at, no judge is asked.
         if let Some(lack) = inputs.find_map(|input| input.find_lack(self.prompter.material)) {
-            return Ok(RecipeResult::without_input(lack));
+            return Ok(RecipeResult::without_assessment(lack));
         }
         let value = self.prompter.fill_row_fields(&self.text("value"))?;
         Ok(match name {
@@ -197,8 +195,10 @@ impl Recipe<'_> {
         let [JudgeReply::Claims(claims), ..] = replies else {
             return self.ask(template, context, ReplySchema::Claims);
         };
+        // There is a text, so that a judge that is lazy or was talked into it may reply in this way as well. A gate
+        // does not pass by it.
         if claims.is_empty() {
-            return RecipeResult::without_score(Outcome::NotApplicable, "the judge found no claim in it");
+            return RecipeResult::without_assessment("the judge found no claim in it");
         }
         let n_supported = claims.iter().filter(|(_, holds)| *holds).count();
         let reason = format!("{n_supported}/{} claims supported", claims.len());
@@ -275,7 +275,7 @@ impl Recipe<'_> {
     fn requirements(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let all = self.list_requirements()?;
         if all.is_empty() {
-            return Ok(RecipeResult::without_input("there are no requirements"));
+            return Ok(RecipeResult::without_assessment("there are no requirements"));
         }
         let ask = |requirements: Vec<&Requirement>, again: bool| {
             let shown: Vec<&str> =

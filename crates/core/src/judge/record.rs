@@ -45,17 +45,17 @@ impl RecordKeys {
         let mut keys = Self::default();
         for question in rubric.questions() {
             let CriterionKind::Recipe(method) = &question.criterion.ask else { continue };
-            let told = Self::of_method(method);
-            for (parameter, known, told) in [
-                ("question_key", &mut keys.question, told.question),
-                ("context_key", &mut keys.context, told.context),
-                ("requirements_key", &mut keys.requirements, told.requirements),
+            let named = Self::of_method(method);
+            for (parameter, known, named) in [
+                ("question_key", &mut keys.question, named.question),
+                ("context_key", &mut keys.context, named.context),
+                ("requirements_key", &mut keys.requirements, named.requirements),
             ] {
-                match (&*known, told) {
+                match (&*known, named) {
                     (Some(first), Some(second)) if *first != second => {
                         return Err(RecordKeyConflict { parameter, first: first.clone(), second });
                     }
-                    (None, Some(told)) => *known = Some(told),
+                    (None, Some(named)) => *known = Some(named),
                     _ => {}
                 }
             }
@@ -106,10 +106,10 @@ impl JudgeInput {
         if !references.iter().all(Json::is_null) {
             material.reference = Some(match references {
                 [only] => plain_text(only),
-                several => {
+                responses => {
                     format!(
                         "One of:\n- {}",
-                        several.iter().map(pretty_value_text).collect::<Vec<_>>().join("\n- ")
+                        responses.iter().map(pretty_value_text).collect::<Vec<_>>().join("\n- ")
                     )
                 }
             });
@@ -168,8 +168,8 @@ fn find_keyed_value<'a>(
     key: &str,
 ) -> Result<Option<&'a Json>, RecordError> {
     let inside = fields.non_null_value(RecordField::Task).and_then(|inputs| inputs.get(key));
-    let found = inside.or_else(|| record.get(key));
-    found.map(Some).ok_or_else(|| RecordError::NoSuchField { parameter, name: key.to_owned() })
+    let value = inside.or_else(|| record.get(key));
+    value.map(Some).ok_or_else(|| RecordError::NoSuchField { parameter, name: key.to_owned() })
 }
 
 fn read_task_text(

@@ -52,6 +52,9 @@ pub enum JudgeReplyError {
     QuotesNotFound(Vec<String>),
     #[error("the reply was cut off; `max_tokens` may be too low")]
     CutOff,
+    /// Why, in words.
+    #[error("{0}")]
+    Stopped(String),
     #[error("the reply has no `{0}`")]
     Missing(&'static str),
     #[error("`{key}` is {found}, not {wanted}")]
@@ -97,7 +100,7 @@ impl ReplySchema {
     pub(super) fn read(&self, text: &str, planted: &PlantedContent) -> Result<JudgeReply, JudgeReplyError> {
         let text = strip_thinking(text)?;
         let planted = planted.answers_to(self);
-        let (mut said, mut n_objects, mut n_echoes) = (StatedAnswers::default(), 0, 0);
+        let (mut stated, mut n_objects, mut n_echoes) = (StatedAnswers::default(), 0, 0);
         for part in reply_parts(text) {
             match part {
                 ReplyPart::Object(map) => {
@@ -105,7 +108,7 @@ impl ReplySchema {
                     let map = read_own_shape(self, &map).unwrap_or(map);
                     match self.is_answer(&map).then(|| planted.echo(&map)) {
                         Some(Echo::Whole) => n_echoes += 1,
-                        Some(echo) => said.add(self.read_map(&map, &planted)?, echo),
+                        Some(echo) => stated.add(self.read_map(&map, &planted)?, echo),
                         None => {}
                     }
                 }
@@ -114,12 +117,12 @@ impl ReplySchema {
                 ReplyPart::Broken(_) | ReplyPart::Unclosed => return Err(JudgeReplyError::NotJson),
             }
         }
-        if said.differ {
+        if stated.differ {
             return Err(JudgeReplyError::Contradiction);
         }
-        match said.own {
+        match stated.own {
             Some(reply) => Ok(reply),
-            None if 0 < n_echoes || said.first.is_some() => Err(JudgeReplyError::Planted),
+            None if 0 < n_echoes || stated.first.is_some() => Err(JudgeReplyError::Planted),
             None if n_objects == 0 && planted.has_word(text) => Err(JudgeReplyError::Planted),
             None if n_objects == 0 => self.read_word(text),
             None => Err(JudgeReplyError::Missing(self.keys()[0])),
@@ -166,7 +169,7 @@ impl ReplySchema {
         planted: &PlantedAnswers<'_>,
     ) -> Result<JudgeReply, JudgeReplyError> {
         let list = |key: &'static str| {
-            let wrong = |found: &Json| wrong_type(key, found, "a list");
+            let wrong = |choice: &Json| wrong_type(key, choice, "a list");
             map.get(key).map_or(Err(JudgeReplyError::Missing(key)), |value| {
                 value.as_array().ok_or_else(|| wrong(value))
             })
@@ -182,9 +185,9 @@ impl ReplySchema {
                 JudgeReply::Answers(items.iter().enumerate().map(answer).collect())
             }
             Self::Choice { labels } => {
-                let found = stated_choice(map).unwrap_or(&Json::Null);
+                let choice = stated_choice(map).unwrap_or(&Json::Null);
                 let word =
-                    found.as_str().ok_or_else(|| wrong_type("verdict", found, "one of the choices"))?;
+                    choice.as_str().ok_or_else(|| wrong_type("verdict", choice, "one of the choices"))?;
                 let unknown =
                     || JudgeReplyError::UnknownChoice { found: word.to_owned(), allowed: labels.clone() };
                 JudgeReply::Choice {
@@ -287,11 +290,11 @@ pub(super) fn stated_value<'m>(map: &'m Map<String, Json>, item: &AnswerSchema) 
     if item.unsure && map.get("unsure").is_some_and(|map| parse_reply_bool(map) == Some(true)) {
         return Some(None);
     }
-    let found = item_keys(item)
+    let value = item_keys(item)
         .iter()
         .filter(|item_key| **item_key != "unsure")
         .find_map(|item_key| map.get(*item_key));
-    found.filter(|found| !found.is_null()).map(Some)
+    value.filter(|value| !value.is_null()).map(Some)
 }
 
 pub(super) fn stated_choice(map: &Map<String, Json>) -> Option<&Json> {
@@ -308,18 +311,18 @@ fn read_judge_answer(map: &Map<String, Json>, item: &AnswerSchema) -> Result<Jud
     if item.reasoning && reason.trim().is_empty() {
         return Err(JudgeReplyError::NoReason);
     }
-    let Some(found) = stated_value(map, item).ok_or(JudgeReplyError::Missing(item.key()))? else {
+    let Some(stated) = stated_value(map, item).ok_or(JudgeReplyError::Missing(item.key()))? else {
         return Ok(JudgeAnswer { value: None, reason, quotes });
     };
-    let value = read_scale_value(found, item)?;
+    let value = read_scale_value(stated, item)?;
     item.scale.unit(&value).map_err(JudgeReplyError::OffScale)?;
     Ok(JudgeAnswer { value: Some(value), reason, quotes })
 }
 
 /// The value on its scale; the scale itself says whether it is on it.
-pub(super) fn read_scale_value(found: &Json, item: &AnswerSchema) -> Result<Value, JudgeReplyError> {
-    let wrong = |wanted| wrong_type(item.key(), found, wanted);
-    match (&item.scale, found) {
+pub(super) fn read_scale_value(stated: &Json, item: &AnswerSchema) -> Result<Value, JudgeReplyError> {
+    let wrong = |wanted| wrong_type(item.key(), stated, wanted);
+    match (&item.scale, stated) {
         (Scale::Binary, it) => match (parse_reply_bool(it), it.as_f64()) {
             (Some(it), _) => Ok(Value::Bool(it)),
             (None, Some(it)) => Ok(Value::Number(it)),
@@ -453,9 +456,9 @@ fn read_requirement_verdicts(
     Ok(all)
 }
 
-fn wrong_type(key: &'static str, found: &Json, wanted: &'static str) -> JudgeReplyError {
-    let found: String = found.to_string().chars().take(80).collect();
-    JudgeReplyError::WrongType { key, found, wanted }
+fn wrong_type(key: &'static str, value: &Json, wanted: &'static str) -> JudgeReplyError {
+    let value: String = value.to_string().chars().take(80).collect();
+    JudgeReplyError::WrongType { key, found: value, wanted }
 }
 
 #[cfg(test)]

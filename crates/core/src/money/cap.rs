@@ -177,21 +177,21 @@ mod tests {
         assert_eq!(yen.format_amount(Usd::from_nanos(65_000)), "0.0100 JPY");
         assert_eq!(usual.format_amount(Usd::from_nanos(27_600)), "£0.0000221");
         assert!((yen.amount() - 10_000.0).abs() < 1e-12);
-        for (currency, shown) in [("EUR", "€2.50"), ("USD", "$2.50")] {
+        for (currency, expected) in [("EUR", "€2.50"), ("USD", "$2.50")] {
             let cap = rates.cap(2.5, currency.parse().unwrap(), None).unwrap();
-            assert_eq!(cap.format_amount(cap.usd()), shown);
+            assert_eq!(cap.format_amount(cap.usd()), expected);
         }
         let dollars = rates.cap(1.0, "USD".parse().unwrap(), None).unwrap();
         assert_eq!(dollars.format_amount(Usd::from_nanos(100_000_000)), "$0.10");
         assert_eq!(dollars.format_amount(Usd::default()), "$0.00");
-        let told = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
-        assert_eq!(told.usd(), Usd::from_nanos(12_000_000_000));
+        let francs = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
+        assert_eq!(francs.usd(), Usd::from_nanos(12_000_000_000));
     }
 
     #[test]
     fn a_cap_is_shown_as_it_was_written() {
         let rates = Rates::default();
-        for (amount, shown) in [
+        for (amount, expected) in [
             (50.0, "£50.00"),
             (0.5, "£0.50"),
             (0.08, "£0.08"),
@@ -200,17 +200,17 @@ mod tests {
             (0.00001, "£0.00001"),
         ] {
             let cap = rates.cap(amount, "GBP".parse().unwrap(), None).unwrap();
-            assert_eq!(cap.format_limit(), shown);
+            assert_eq!(cap.format_limit(), expected);
         }
     }
 
     #[test]
     fn what_is_no_cap_is_refused_with_the_reason() {
         let rates = Rates::default();
-        let check = |amount: f64, currency: &str, rate: Option<f64>, said: &str| {
+        let check = |amount: f64, currency: &str, rate: Option<f64>, expected: &str| {
             let refused =
                 currency.parse().and_then(|currency| rates.cap(amount, currency, rate)).unwrap_err();
-            assert!(refused.to_string().contains(said), "{refused}");
+            assert!(refused.to_string().contains(expected), "{refused}");
         };
         check(5.0, "pounds", None, "three capital letters");
         check(5.0, "CHF", None, "`rates`");

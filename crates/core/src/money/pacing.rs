@@ -49,25 +49,19 @@ mod tests {
 
     const CAP: i64 = 50_000_000_000;
 
-    fn at(elapsed: f64, spent: f64, floor: f64, kept: f64) -> f64 {
+    fn at(elapsed: f64, spent: f64, floor: f64, kept_for_failures: f64) -> f64 {
         let spent = Usd::from_nanos((spent * CAP as f64) as i64);
-        pacing_factor(&SpendPace {
-            elapsed,
-            spent,
-            cap: Usd::from_nanos(CAP),
-            floor,
-            kept_for_failures: kept,
-        })
+        pacing_factor(&SpendPace { elapsed, spent, cap: Usd::from_nanos(CAP), floor, kept_for_failures })
     }
 
     /// A month in which judging everything would cost so many caps: when the money was gone, what was spent,
     /// and the factors of its hours.
-    fn month(load: f64, kept: f64) -> (Option<f64>, f64, Vec<f64>) {
+    fn month(load: f64, kept_for_failures: f64) -> (Option<f64>, f64, Vec<f64>) {
         let (mut spent, mut gone, mut factors) = (0.0, None, Vec::new());
         let n = 30 * 24;
         for hour in 0..n {
             let elapsed = f64::from(hour) / f64::from(n);
-            let factor = at(elapsed, spent, 0.01, kept);
+            let factor = at(elapsed, spent, 0.01, kept_for_failures);
             if factor == 0.0 && gone.is_none() {
                 gone = Some(elapsed);
             }
@@ -97,8 +91,8 @@ mod tests {
 
     #[test]
     fn the_ends_are_what_they_should_be() {
-        let check = |found: f64, expected: f64, why: &str| {
-            assert!((found - expected).abs() < 1e-12, "{why}: {found}");
+        let check = |actual: f64, expected: f64, why: &str| {
+            assert!((actual - expected).abs() < 1e-12, "{why}: {actual}");
         };
         check(at(0.0, 0.0, 0.1, 0.2), 1.0, "nothing is spent");
         check(at(0.5, 0.4, 0.1, 0.2), 1.0, "on schedule");
@@ -112,9 +106,9 @@ mod tests {
     proptest! {
         #[test]
         fn more_spent_is_never_more_judged(
-            elapsed in 0.0..=1.0, spent in 0.0..1.2, more in 0.0..0.5, floor in 0.0..0.5, kept in 0.0..0.9,
+            elapsed in 0.0..=1.0, spent in 0.0..1.2, more in 0.0..0.5, floor in 0.0..0.5, kept_for_failures in 0.0..0.9,
         ) {
-            let (now, then) = (at(elapsed, spent, floor, kept), at(elapsed, spent + more, floor, kept));
+            let (now, then) = (at(elapsed, spent, floor, kept_for_failures), at(elapsed, spent + more, floor, kept_for_failures));
             prop_assert!(then <= now);
             prop_assert!((0.0..=1.0).contains(&now));
             prop_assert!(now == 0.0 || floor <= now);
@@ -122,9 +116,9 @@ mod tests {
 
         #[test]
         fn more_time_gone_is_never_less_judged(
-            elapsed in 0.0..=1.0_f64, later in 0.0..0.5_f64, spent in 0.0..1.2, kept in 0.0..0.9,
+            elapsed in 0.0..=1.0_f64, later in 0.0..0.5_f64, spent in 0.0..1.2, kept_for_failures in 0.0..0.9,
         ) {
-            prop_assert!(at(elapsed, spent, 0.0, kept) <= at((elapsed + later).min(1.0), spent, 0.0, kept));
+            prop_assert!(at(elapsed, spent, 0.0, kept_for_failures) <= at((elapsed + later).min(1.0), spent, 0.0, kept_for_failures));
         }
 
         #[test]

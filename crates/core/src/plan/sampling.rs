@@ -133,10 +133,10 @@ fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<Stri
         }
     }
     let differs = |(key, wanted): &(&String, &Json)| {
-        let found = trace.metadata.and_then(|metadata| metadata.get(*key));
+        let actual = trace.metadata.and_then(|metadata| metadata.get(*key));
         match wanted {
-            Json::Array(any) => !found.is_some_and(|found| any.contains(found)),
-            one => found != Some(one),
+            Json::Array(any) => !actual.is_some_and(|actual| any.contains(actual)),
+            one => actual != Some(one),
         }
     };
     filter.metadata.iter().find(differs).map(|(key, _)| format!("its metadata `{key}` differs"))
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    fn drawn(pick: &SamplingDecision) -> (TraceStratum, f64, bool) {
+    fn expect_drawn(pick: &SamplingDecision) -> (TraceStratum, f64, bool) {
         let SamplingDecision::Drawn { stratum, probability, is_sampled } = pick else { panic!("{pick:?}") };
         (*stratum, *probability, *is_sampled)
     }
@@ -226,7 +226,7 @@ mod tests {
         let ids: Vec<String> = (0..20_000).map(|n| format!("trace {n}")).collect();
         let sampled = |rate: f64, salt: Option<&str>| -> Vec<bool> {
             let monitor = Monitor { salt: salt.map(str::to_owned), ..monitor(rate) };
-            ids.iter().map(|id| drawn(&pick_trace(&monitor, &trace(id), None, 1.0)).2).collect()
+            ids.iter().map(|id| expect_drawn(&pick_trace(&monitor, &trace(id), None, 1.0)).2).collect()
         };
         let few = sampled(0.1, None);
         let n = few.iter().filter(|few| **few).count();
@@ -245,20 +245,23 @@ mod tests {
         let usd = |value: f64| Some(usd_from_dollars(value));
         let failed = TraceFacts { is_failed: true, cost: usd(9.0), ..trace("a") };
         assert_eq!(
-            drawn(&pick_trace(&monitor(0.01), &failed, usd(1.0), 1.0)),
+            expect_drawn(&pick_trace(&monitor(0.01), &failed, usd(1.0), 1.0)),
             (TraceStratum::Failed, 1.0, true)
         );
         let dear = TraceFacts { cost: usd(2.0), ..trace("a") };
-        let (stratum, probability, _) = drawn(&pick_trace(&monitor(0.1), &dear, usd(2.0), 1.0));
+        let (stratum, probability, _) = expect_drawn(&pick_trace(&monitor(0.1), &dear, usd(2.0), 1.0));
         assert!(stratum == TraceStratum::Expensive && (probability - 0.3).abs() < 1e-9);
-        assert_eq!(drawn(&pick_trace(&monitor(0.1), &dear, usd(2.01), 1.0)).0, TraceStratum::Other);
-        let told = Expensive { above: Some(0.5), sample_rate: Some(0.05) };
-        let told = Monitor { expensive: Some(told), ..monitor(0.1) };
+        assert_eq!(expect_drawn(&pick_trace(&monitor(0.1), &dear, usd(2.01), 1.0)).0, TraceStratum::Other);
+        let with_limit = Expensive { above: Some(0.5), sample_rate: Some(0.05) };
+        let with_limit = Monitor { expensive: Some(with_limit), ..monitor(0.1) };
         // Never less often than the others.
-        let (stratum, probability, _) = drawn(&pick_trace(&told, &dear, usd(9.0), 1.0));
+        let (stratum, probability, _) = expect_drawn(&pick_trace(&with_limit, &dear, usd(9.0), 1.0));
         assert!(stratum == TraceStratum::Expensive && (probability - 0.1).abs() < 1e-9);
         let critical = TraceFacts { agent: Some("critical"), ..trace("a") };
-        assert_eq!(drawn(&pick_trace(&monitor(0.1), &critical, None, 1.0)), (TraceStratum::Other, 1.0, true));
+        assert_eq!(
+            expect_drawn(&pick_trace(&monitor(0.1), &critical, None, 1.0)),
+            (TraceStratum::Other, 1.0, true)
+        );
         assert_eq!(
             pick_trace(&monitor(0.1), &TraceFacts { agent: None, ..trace("a") }, None, 1.0),
             SamplingDecision::NotWatched
@@ -268,7 +271,7 @@ mod tests {
     #[test]
     fn a_slower_pace_picks_fewer_of_the_same_and_all_that_failed() {
         let at = |id: &str, is_failed: bool, pace: f64| {
-            drawn(&pick_trace(&monitor(0.5), &TraceFacts { is_failed, ..trace(id) }, None, pace))
+            expect_drawn(&pick_trace(&monitor(0.5), &TraceFacts { is_failed, ..trace(id) }, None, pace))
         };
         let ids: Vec<String> = (0..2_000).map(|n| format!("trace {n}")).collect();
         let picked = |pace: f64| ids.iter().map(|id| at(id, false, pace).2).collect::<Vec<_>>();

@@ -98,21 +98,22 @@ impl StoringUnits {
     /// For each axis the unit with the same place on it, if there is one.
     fn find_producer(&self, unit: &PlanUnit, name: &str) -> Result<NeededOutput, NoPlan> {
         let of_row = [row_of(unit), None].into_iter().find_map(|row| self.by_row.get(&row));
-        let mut found: Vec<&OutputProducer> = match of_row {
+        let mut matching: Vec<&OutputProducer> = match of_row {
             Some(of_row) => of_row.iter().collect(),
             None => self.by_row.values().flatten().collect(),
         };
         for (axis, own) in axes_of(unit).iter().enumerate() {
             let is_same =
                 |producer: &&OutputProducer| producer.axes[axis].is_none() || producer.axes[axis] == *own;
-            if found.iter().any(is_same) {
-                found.retain(is_same);
+            if matching.iter().any(is_same) {
+                matching.retain(is_same);
             }
         }
-        match found.as_slice() {
+        match matching.as_slice() {
             [only] => Ok(NeededOutput { name: name.to_owned(), unit: only.unit.clone() }),
             _ => {
-                let mut producers: Vec<&str> = found.iter().map(|producer| producer.unit.as_str()).collect();
+                let mut producers: Vec<&str> =
+                    matching.iter().map(|producer| producer.unit.as_str()).collect();
                 producers.sort_unstable();
                 let producers = producers.iter().take(5).map(|unit| format!("`{unit}`")).collect();
                 Err(NoPlan::SeveralOutputs { case: unit.name.clone(), output: name.to_owned(), producers })

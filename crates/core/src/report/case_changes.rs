@@ -173,32 +173,32 @@ pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
         trials.entry(result.base().to_owned()).or_default().push_back(at);
         places.insert(result.case, at);
     }
-    let (mut found, mut unpaired) = (Vec::new(), Vec::new());
+    let (mut changes, mut unpaired) = (Vec::new(), Vec::new());
     for (at, new) in after.results.iter().enumerate() {
         let Some(old_at) = places.get(&new.case).copied() else {
             unpaired.push(at);
             continue;
         };
         trials.remove(new.base());
-        found.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
+        changes.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
     }
     for at in unpaired {
         let new = after.results.get(at);
         if let Some(old_at) = trials.get_mut(new.base()).and_then(VecDeque::pop_front) {
-            found.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
+            changes.push(compare_case_results((old_at, &before.results.get(old_at)), (at, &new)));
         }
     }
-    found.sort_by_key(ChangePlace::rank);
-    let count = |filter: ChangeFilter| found.iter().filter(|place| filter.accepts(place)).count();
+    changes.sort_by_key(ChangePlace::rank);
+    let count = |filter: ChangeFilter| changes.iter().filter(|place| filter.accepts(place)).count();
     let counts = ChangeCounts {
         verdict: count(ChangeFilter::Verdict),
         worse: count(ChangeFilter::Worse),
         better: count(ChangeFilter::Better),
         different_answer: count(ChangeFilter::DifferentAnswer),
         undecided: count(ChangeFilter::Undecided),
-        all: found.len(),
+        all: changes.len(),
     };
-    CaseChanges { places: found, counts }
+    CaseChanges { places: changes, counts }
 }
 
 /// Compares two results, each with its place in its run.

@@ -81,13 +81,13 @@ pub(super) fn list_case_findings<'a>(run: &'a Run, result: &'a CaseResult) -> Ve
             rules.push(rule);
         }
     }
-    let mut found: Vec<CriterionFinding<'_>> =
+    let mut findings: Vec<CriterionFinding<'_>> =
         rules.into_iter().filter_map(|rule| build_criterion_finding(run, result, rule)).collect();
-    if found.is_empty() {
+    if findings.is_empty() {
         let (rule, severity, message) = (VERDICT, CriterionSeverity::Below, describe_low_score(run, result));
-        found.push(CriterionFinding { result, rule, severity, message, grades: Vec::new() });
+        findings.push(CriterionFinding { result, rule, severity, message, grades: Vec::new() });
     }
-    found
+    findings
 }
 
 /// Notes about a case, whatever its verdict: a candidate that convinced the judge by a planted verdict passes.
@@ -130,10 +130,10 @@ fn build_criterion_finding<'a>(
         true => criterion_severity(run, result, rule)?,
         false => CriterionSeverity::Gate,
     };
-    let said = grades.iter().map(|grade| GraderStatement::of(run, result, grade).words());
+    let statements = grades.iter().map(|grade| GraderStatement::of(run, result, grade).words());
     let leaf = leaf_reason(result, rule).map(str::to_owned);
-    let said: Vec<String> = gates.into_iter().chain(said).chain(leaf).collect();
-    let message = format!("{}: {rule}: {}", result.case, said.join("; "));
+    let statements: Vec<String> = gates.into_iter().chain(statements).chain(leaf).collect();
+    let message = format!("{}: {rule}: {}", result.case, statements.join("; "));
     Some(CriterionFinding { result, rule, severity, message, grades })
 }
 

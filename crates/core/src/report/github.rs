@@ -23,11 +23,11 @@ pub(super) fn render_github_annotations(run: &Run, context: ReportContext<'_>) -
     let mut out: String = run.results.iter().filter_map(annotate).collect();
     let tally = RunTally::of(run);
     let cost = format_run_cost(run).map(|cost| format!(" Cost {cost}.")).unwrap_or_default();
-    let took = run_duration_seconds(run)
+    let duration = run_duration_seconds(run)
         .map(|run_duration_second| format!(" Took {run_duration_second:.1} s."))
         .unwrap_or_default();
     let text = format!(
-        "{} passed, {} failed, {}, {} deferred.{cost}{took} Run {}.",
+        "{} passed, {} failed, {}, {} deferred.{cost}{duration} Run {}.",
         tally.passed,
         tally.failed,
         plural(tally.errors, "error"),

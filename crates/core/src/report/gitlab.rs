@@ -26,9 +26,10 @@ fn issue(run: &Run, finding: &CriterionFinding<'_>) -> Json {
         .map(|location| location.file)
         .or_else(|| run.suite.clone())
         .unwrap_or_else(|| "jurist".to_owned());
-    let took =
+    let duration =
         run_duration_seconds(run).map(|run_duration_second| format!("run took {run_duration_second:.1} s"));
-    let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).chain(took).collect();
+    let facts: Vec<String> =
+        figure_lines(run, finding.result).chain(finding.quotes()).chain(duration).collect();
     json!({
         "type": "issue",
         "description": format!("{} [{}]", finding.message, facts.join("; ")),

@@ -72,7 +72,7 @@ pub(super) fn render_junit_report(run: &Run, failed_gates: &[FailedRunGate]) -> 
 /// What holds for the whole run.
 fn write_junit_properties(out: &mut String, run: &Run) {
     let not_graded = NotGraded::of(run).map(|not_graded| not_graded.statement);
-    let found = [
+    let properties = [
         ("run", Some(run.id.to_string())),
         ("cost", format_run_cost(run)),
         ("not_graded", not_graded),
@@ -83,7 +83,7 @@ fn write_junit_properties(out: &mut String, run: &Run) {
         ("ci_url", run.provenance.ci_url.clone()),
     ];
     let _ = writeln!(out, "    <properties>");
-    for (key, value) in found.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
+    for (key, value) in properties.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
         let _ = writeln!(out, "      <property name=\"{key}\" value=\"{}\"/>", escape_junit_text(value));
     }
     let _ = writeln!(out, "    </properties>");
@@ -97,15 +97,15 @@ fn render_junit_output(run: &Run, result: &CaseResult) -> String {
         // Nothing may end the mark but what is written here.
         Some(format!("[[PROPERTY|{name}={}]]", escape_junit_text(&value?.replace(['\n', ']'], " "))))
     });
-    let said = collect_grader_statements(run, result)
+    let statements = collect_grader_statements(run, result)
         .into_iter()
         .flat_map(|grader_statement| grader_statement.lines());
-    let said = short_verdict_grounds(run, result)
+    let statements = short_verdict_grounds(run, result)
         .into_iter()
         .chain(case_notes(result))
-        .chain(said)
+        .chain(statements)
         .map(|verdict_ground| escape_junit_text(&verdict_ground));
-    figures.chain(said).collect::<Vec<_>>().join("\n")
+    figures.chain(statements).collect::<Vec<_>>().join("\n")
 }
 
 /// Text inside XML, on one line of an attribute as well.

@@ -107,9 +107,9 @@ fn write_case_section(out: &mut String, run: &Run, result: &CaseResult) {
     for ground in short_verdict_grounds(run, result).into_iter().chain(case_notes(result)) {
         let _ = writeln!(out, "- {}", escape_markdown_text(&ground));
     }
-    for said in collect_grader_statements(run, result) {
-        let _ = writeln!(out, "- {}", escape_markdown_text(&said.line()));
-        for evidence in said.evidence {
+    for statement in collect_grader_statements(run, result) {
+        let _ = writeln!(out, "- {}", escape_markdown_text(&statement.line()));
+        for evidence in statement.evidence {
             let _ = writeln!(out, "  - {}", escape_markdown_text(&format_evidence_quote(evidence)));
         }
     }

@@ -51,7 +51,7 @@ pub use score_text::{
 };
 use score_text::{format_missed_mark, parse_case_rubric, score_scale};
 pub use undecided::ungraded_reason;
-use undecided::{ReasonLength, is_said_by_gate, list_undecided_gates};
+use undecided::{ReasonLength, is_in_gate_reason, list_undecided_gates};
 pub use word_diff::{WordChange, WordRun, diff_words};
 
 use std::borrow::Cow;
@@ -224,10 +224,10 @@ pub fn case_notes(result: &CaseResult) -> Vec<String> {
 }
 
 /// Marks a judge's text if its score does not count because no quote was verified.
-pub fn with_evidence(grade: &Grade, said: String) -> String {
+pub fn with_evidence(grade: &Grade, answer: String) -> String {
     let flag = GradeFlag::NoVerifiableEvidence;
     let is_flagged = grade.flags.contains(&flag) && matches!(grade.outcome, Outcome::Scored { .. });
-    if is_flagged { format!("{} (answer of the judge: {said})", flag.words()) } else { said }
+    if is_flagged { format!("{} (answer of the judge: {answer})", flag.words()) } else { answer }
 }
 
 /// What decided a verdict in addition to its answers: gates that failed, why a panel did not pass, and where trees ended.
@@ -281,9 +281,9 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     }
     let grades: Vec<(Cow<'_, str>, String)> = order_by_loss(run, result)
         .into_iter()
-        .filter(|grade| is_cause(run, result, &grade.criterion) && !is_said_by_gate(result, grade))
+        .filter(|grade| is_cause(run, result, &grade.criterion) && !is_in_gate_reason(result, grade))
         .filter_map(|grade| {
-            let said = match &grade.outcome {
+            let answer = match &grade.outcome {
                 Outcome::Scored { .. } => {
                     let worth = run.answer_worth(result, grade)?;
                     let lacks = worth < 1.0 || grade.flags.contains(&GradeFlag::NoVerifiableEvidence);
@@ -297,20 +297,20 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                 Outcome::Deferred { why } => describe_deferral(*why, grade.reason.as_str()),
             };
             let reason = without_traceback(grade.reason.as_str());
-            let said = if reason.is_empty() || said.ends_with(reason) {
-                said
+            let answer = if reason.is_empty() || answer.ends_with(reason) {
+                answer
             } else {
-                format!("{said} — {reason}")
+                format!("{answer} — {reason}")
             };
-            Some((run.worth_name(result, &grade.criterion), said))
+            Some((run.worth_name(result, &grade.criterion), answer))
         })
         .collect();
     // If all criteria have the same answer, one line names them all.
     let lines: Vec<String> = match grades.first() {
-        Some((_, first)) if grades.iter().all(|(_, said)| said == first) => {
+        Some((_, first)) if grades.iter().all(|(_, answer)| answer == first) => {
             vec![format!("{}: {first}", join_names(grades.iter().map(|(id, _)| id.as_ref())))]
         }
-        _ => grades.iter().map(|(id, said)| format!("{id}: {said}")).collect(),
+        _ => grades.iter().map(|(id, answer)| format!("{id}: {answer}")).collect(),
     };
     verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
 }

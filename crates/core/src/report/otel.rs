@@ -90,13 +90,13 @@ fn build_case_log_records(run: &Run, result: &CaseResult) -> Vec<Json> {
     };
     let grades = result.grades.iter().enumerate().map(|(at, grade)| {
         let time = grade.time.or(run.ended).unwrap_or(run.started);
-        let mut found = grade_attributes(grade);
-        found.push((
+        let mut attributes = grade_attributes(grade);
+        attributes.push((
             "jurist.weight",
             find_criterion_weight(run, result, &grade.criterion)
                 .map(|criterion_weight| json!({ "doubleValue": criterion_weight })),
         ));
-        about.record(time, &format!("grade {at}"), found)
+        about.record(time, &format!("grade {at}"), attributes)
     });
     let verdict = about.record(about.observed, "verdict", verdict_attributes(Some(run), result));
     grades.chain([verdict]).collect()
@@ -178,19 +178,19 @@ struct OtelRecordContext<'a> {
 }
 
 impl OtelRecordContext<'_> {
-    fn record(&self, time: Time, what: &str, found: OtelAttributes) -> Json {
+    fn record(&self, time: Time, what: &str, attributes: OtelAttributes) -> Json {
         let uid: Vec<&str> = self.uid.iter().copied().chain([what]).collect();
         // Sent twice, it is still one record.
         let uid = ("log.record.uid", Some(otel_string(&hash_texts_hex(&uid))));
-        let found = found.into_iter().chain([uid]).chain(self.shared.iter().cloned());
-        let found = found.filter_map(|(key, value)| Some((key, value?)));
+        let attributes = attributes.into_iter().chain([uid]).chain(self.shared.iter().cloned());
+        let attributes = attributes.filter_map(|(key, value)| Some((key, value?)));
         let mut record = json!({
             "timeUnixNano": nanos(time),
             "observedTimeUnixNano": nanos(self.observed),
             "severityNumber": 9,
             "severityText": "INFO",
             "eventName": "gen_ai.evaluation.result",
-            "attributes": encode_otel_attributes(found),
+            "attributes": encode_otel_attributes(attributes),
         });
         for (name, id) in [("traceId", &self.trace), ("spanId", &self.span)] {
             if let Some(id) = id {
@@ -218,8 +218,8 @@ fn find_criterion_weight(run: &Run, result: &CaseResult, id: &str) -> Option<f64
     find(run.rubrics.get(&result.rubric)?, id)
 }
 
-fn encode_otel_attributes<'a>(found: impl IntoIterator<Item = (&'a str, Json)>) -> Vec<Json> {
-    found.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect()
+fn encode_otel_attributes<'a>(attributes: impl IntoIterator<Item = (&'a str, Json)>) -> Vec<Json> {
+    attributes.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect()
 }
 
 fn otel_string(text: &str) -> Json {

@@ -102,8 +102,8 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>, failed
     write_section(out, "Got better", &better, scale);
     write_section(out, "Same verdict, different answer or score", &other, scale);
     write_section(out, "Flaky: trials differ, so a change says nothing", &flaky, scale);
-    let n_shown = worse.len() + undecided.len() + better.len() + other.len() + flaky.len();
-    let _ = writeln!(out, "\n{} unchanged.", plural(changes.len().saturating_sub(n_shown), "case"));
+    let n_listed = worse.len() + undecided.len() + better.len() + other.len() + flaky.len();
+    let _ = writeln!(out, "\n{} unchanged.", plural(changes.len().saturating_sub(n_listed), "case"));
     write_unpaired(out, &compared.only_after, "new, without a baseline");
     write_unpaired(out, &compared.only_before, "missing now");
     write_foot(out, run, Some(before));
@@ -320,7 +320,7 @@ fn write_unpaired(out: &mut String, cases: &[String], what: &str) {
 }
 
 fn write_foot(out: &mut String, run: &Run, before: Option<&Run>) {
-    let took = run_duration_seconds(run).map(|seconds| format!(" · {seconds:.1} s")).unwrap_or_default();
+    let duration = run_duration_seconds(run).map(|seconds| format!(" · {seconds:.1} s")).unwrap_or_default();
     let since = before.map(|before| format!(" · compared with `{}`", before.id)).unwrap_or_default();
-    let _ = writeln!(out, "\n<sub>Run `{}`{since}{took}</sub>", run.id);
+    let _ = writeln!(out, "\n<sub>Run `{}`{since}{duration}</sub>", run.id);
 }

@@ -12,10 +12,10 @@ pub fn results_radar(results: &TaskResults, title: &str) -> Chart {
     let measure = |questions: &[QuestionResult], axis: &QuestionResult| {
         let is_same =
             |question: &&QuestionResult| (&question.scheme, &question.name) == (&axis.scheme, &axis.name);
-        let found = questions.iter().find(is_same);
+        let matching = questions.iter().find(is_same);
         let on_unit = |at: f64| axis.scale.map(|(low, high)| (at - low) / (high - low));
-        let mean = found.and_then(|question| on_unit(question.mean?));
-        let interval = found.and_then(|question| {
+        let mean = matching.and_then(|question| on_unit(question.mean?));
+        let interval = matching.and_then(|question| {
             let (low, high) = question.interval?;
             on_unit(low).zip(on_unit(high))
         });

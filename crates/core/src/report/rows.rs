@@ -125,7 +125,7 @@ impl GradeRow<'_> {
             Some(cell) => vec![cell.to_string()],
             None => match self.metadata_value(name.strip_prefix("metadata.").unwrap_or(name)) {
                 None | Some(Json::Null | Json::Object(_)) => Vec::new(),
-                Some(Json::Array(several)) => several.iter().map(json_plain_text).collect(),
+                Some(Json::Array(values)) => values.iter().map(json_plain_text).collect(),
                 Some(one) => vec![json_plain_text(one)],
             },
         }

@@ -181,24 +181,26 @@ fn notifications(run: &Run, case: &CaseResult) -> Vec<Json> {
             "properties": { "status": case.verdict.status.as_str(), "rubric": case.rubric },
         })
     };
-    let mut found: Vec<Json> = collect_grader_statements(run, case)
+    let mut list: Vec<Json> = collect_grader_statements(run, case)
         .iter()
-        .filter_map(|said| match said.outcome {
+        .filter_map(|statement| match statement.outcome {
             Outcome::Failed { failure, .. } => {
-                Some(notification(&serialized_variant(failure), "error", &said.line()))
+                Some(notification(&serialized_variant(failure), "error", &statement.line()))
             }
-            Outcome::Deferred { why } => Some(notification(&serialized_variant(why), "note", &said.line())),
+            Outcome::Deferred { why } => {
+                Some(notification(&serialized_variant(why), "note", &statement.line()))
+            }
             _ => None,
         })
         .collect();
-    if found.is_empty() {
+    if list.is_empty() {
         match case.verdict.status {
-            VerdictStatus::Error => found.push(notification("error", "error", "no verdict")),
-            VerdictStatus::Deferred => found.push(notification("deferred", "note", "no verdict yet")),
+            VerdictStatus::Error => list.push(notification("error", "error", "no verdict")),
+            VerdictStatus::Deferred => list.push(notification("deferred", "note", "no verdict yet")),
             VerdictStatus::Pass | VerdictStatus::Fail => {}
         }
     }
-    found
+    list
 }
 
 /// A word of the contract as it is spelled there.

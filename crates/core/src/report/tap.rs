@@ -57,19 +57,24 @@ fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
     if !notes.is_empty() {
         let _ = writeln!(out, "  notes: [{}]", notes.join(", "));
     }
-    let said = collect_grader_statements(run, result);
-    if !said.is_empty() {
+    let statements = collect_grader_statements(run, result);
+    if !statements.is_empty() {
         let _ = writeln!(out, "  criteria:");
     }
-    for said in said {
-        let _ = writeln!(out, "    - criterion: {}", quote_yaml_text(&said.criteria.join(", ")));
-        for (key, value) in
-            [("answer", said.answer.as_str()), ("judge", said.grader), ("reason", said.reason)]
-        {
+    for statements in statements {
+        let _ = writeln!(out, "    - criterion: {}", quote_yaml_text(&statements.criteria.join(", ")));
+        for (key, value) in [
+            ("answer", statements.answer.as_str()),
+            ("judge", statements.grader),
+            ("reason", statements.reason),
+        ] {
             let _ = writeln!(out, "      {key}: {}", quote_yaml_text(value));
         }
-        let quotes: Vec<String> =
-            said.evidence.iter().map(|evidence| quote_yaml_text(&format_evidence_quote(evidence))).collect();
+        let quotes: Vec<String> = statements
+            .evidence
+            .iter()
+            .map(|evidence| quote_yaml_text(&format_evidence_quote(evidence)))
+            .collect();
         let _ = writeln!(out, "      evidence: [{}]", quotes.join(", "));
     }
     let _ = writeln!(out, "  ...");

@@ -53,7 +53,7 @@ pub(super) fn list_undecided_gates(result: &CaseResult, length: ReasonLength) ->
 }
 
 /// Whether the reason of an undecided gate says everything that a grade says.
-pub(super) fn is_said_by_gate(result: &CaseResult, grade: &Grade) -> bool {
+pub(super) fn is_in_gate_reason(result: &CaseResult, grade: &Grade) -> bool {
     let Some(message) = error_message(grade) else { return false };
     let is_of_grade = |gate: &UndecidedGate| {
         gate.criterion.as_deref() == Some(grade.criterion.as_str()) && gate.reason.ends_with(message)

@@ -467,7 +467,8 @@ fn load_value(value: &Value) -> Result<Value, Error> {
 /// At most how many bytes a filter makes, up to a small factor for escapes and letters that grow.
 fn filter_bytes(name: &str, arguments: &[Value]) -> usize {
     let text = |at: usize| arguments.get(at).and_then(Value::as_str);
-    let given = arguments.iter().fold(0, |sum: usize, value| sum.saturating_add(value_bytes(value)));
+    let n_argument_bytes =
+        arguments.iter().fold(0, |sum: usize, value| sum.saturating_add(value_bytes(value)));
     let n_items = |n: usize| n.saturating_add(1).saturating_mul(ITEM_BYTES);
     let made = match (name, text(0)) {
         ("replace", Some(whole)) => match (text(1), text(2)) {
@@ -484,7 +485,7 @@ fn filter_bytes(name: &str, arguments: &[Value]) -> usize {
             None => n_items(whole.split_whitespace().count()),
         },
         // An escaped letter takes six; an item at the greatest depth is indented by 128 times ten spaces.
-        ("dump", _) => given.saturating_mul(if arguments.len() < 2 { 5 } else { 45 }),
+        ("dump", _) => n_argument_bytes.saturating_mul(if arguments.len() < 2 { 5 } else { 45 }),
         ("load", Some(whole)) => n_items(whole.matches([',', ':']).count()),
         ("join", _) => {
             let n = arguments.first().and_then(Value::len).unwrap_or(0);
@@ -492,7 +493,7 @@ fn filter_bytes(name: &str, arguments: &[Value]) -> usize {
         }
         _ => 0,
     };
-    given.saturating_add(made)
+    n_argument_bytes.saturating_add(made)
 }
 
 /// The largest number among arguments, named ones included.
@@ -580,9 +581,9 @@ mod tests {
             (&raw, "too many steps"),
             (&nested, "too many steps"),
         ] {
-            let shown: String = template.chars().take(60).collect();
-            let why = render(template).expect_err(&shown);
-            assert!(why.contains(says), "{shown}: {why}");
+            let excerpt: String = template.chars().take(60).collect();
+            let why = render(template).expect_err(&excerpt);
+            assert!(why.contains(says), "{excerpt}: {why}");
         }
     }
 

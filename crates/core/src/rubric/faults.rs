@@ -261,11 +261,11 @@ impl Examiner {
 
     /// Ids of criteria, groups and tree nodes share one namespace: a grade or a requirement names any of them.
     fn ids(&mut self, criteria: &[Criterion]) -> bool {
-        let mut seen = HashMap::new();
+        let mut known = HashMap::new();
         let mut unique = true;
         for (at, criterion) in flatten_with_positions(criteria) {
-            let Some(other) = seen.get(&criterion.id).cloned() else {
-                seen.insert(criterion.id.clone(), at);
+            let Some(other) = known.get(&criterion.id).cloned() else {
+                known.insert(criterion.id.clone(), at);
                 continue;
             };
             unique = false;
@@ -277,7 +277,7 @@ impl Examiner {
             let (id, owner) = (question.id(), question.criterion.id.as_str());
             // Two nodes of one graph with one id are a fault of that graph.
             let other = owners.insert(id.clone(), owner).is_some_and(|earlier| earlier != owner);
-            if other || seen.contains_key(&id) {
+            if other || known.contains_key(&id) {
                 unique = false;
                 self.fault(&[], "criteria", RubricProblem::DuplicateId(id));
             }

@@ -208,24 +208,24 @@ pub(super) fn find_cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
         OnPath,
         Done,
     }
-    let mut seen = vec![VisitState::Never; edges.len()];
+    let mut states = vec![VisitState::Never; edges.len()];
     for start in 0..edges.len() {
-        if seen[start] != VisitState::Never {
+        if states[start] != VisitState::Never {
             continue;
         }
-        seen[start] = VisitState::OnPath;
+        states[start] = VisitState::OnPath;
         let mut path = vec![(start, 0)];
         while let Some((at, next)) = path.last_mut() {
             let Some(&to) = edges[*at].get(*next) else {
-                seen[*at] = VisitState::Done;
+                states[*at] = VisitState::Done;
                 path.pop();
                 continue;
             };
             *next += 1;
-            match seen[to] {
+            match states[to] {
                 VisitState::Done => {}
                 VisitState::Never => {
-                    seen[to] = VisitState::OnPath;
+                    states[to] = VisitState::OnPath;
                     path.push((to, 0));
                 }
                 VisitState::OnPath => {

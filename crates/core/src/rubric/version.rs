@@ -317,10 +317,10 @@ fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<Rubri
     for item in new.iter().filter(|tree| !old.iter().any(|other| name(other) == name(tree))) {
         changes.push(RubricEdit::Added { what: title(&name(item)) });
     }
-    let kept = |list: &[Tree], other: &[Tree]| -> Vec<String> {
+    let common = |list: &[Tree], other: &[Tree]| -> Vec<String> {
         list.iter().map(name).filter(|text| other.iter().any(|other| name(other) == *text)).collect()
     };
-    if kept(old, new) != kept(new, old) {
+    if common(old, new) != common(new, old) {
         changes.push(RubricEdit::Reordered {
             what: if outer.is_empty() { "criteria".to_owned() } else { format!("{outer} criteria") },
         });

@@ -44,7 +44,7 @@ impl RunProvenance {
         let get = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let first = |names: &[&str]| names.iter().find_map(|name| get(name));
         let is_true = |name: &str| get(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        let found = if is_true("GITHUB_ACTIONS") {
+        let provenance = if is_true("GITHUB_ACTIONS") {
             let is_tag = get("GITHUB_REF_TYPE").is_some_and(|kind| kind == "tag");
             let address = |server: String| {
                 let (repository, run) = (get("GITHUB_REPOSITORY")?, get("GITHUB_RUN_ID")?);
@@ -109,7 +109,7 @@ impl RunProvenance {
         } else {
             Self::default()
         };
-        found.sanitize()
+        provenance.sanitize()
     }
 
     /// Without control characters, bounded, and without what is no commit or no address of a page. Branches and
@@ -205,11 +205,11 @@ mod tests {
         RunProvenance::from_ci(|name| known.get(name).map(|value| (*value).to_owned()))
     }
 
-    fn expect(found: &RunProvenance, branch: &str, author: &str, url: &str) {
-        assert_eq!(found.branch.as_deref(), Some(branch));
-        assert_eq!(found.commit.as_deref(), Some(SHA));
-        assert_eq!(found.author.as_deref(), Some(author));
-        assert_eq!(found.ci_url.as_deref(), Some(url));
+    fn expect(actual: &RunProvenance, branch: &str, author: &str, url: &str) {
+        assert_eq!(actual.branch.as_deref(), Some(branch));
+        assert_eq!(actual.commit.as_deref(), Some(SHA));
+        assert_eq!(actual.author.as_deref(), Some(author));
+        assert_eq!(actual.ci_url.as_deref(), Some(url));
     }
 
     #[test]

@@ -158,9 +158,9 @@ impl NotGraded {
         let (mut n_not_graded, mut n_cases, mut reasons) = (0, 0, Vec::new());
         for (not_graded, n_results) in runs {
             n_cases += n_results;
-            if let Some(found) = not_graded {
-                n_not_graded += found.n_not_graded;
-                reasons.extend(found.reasons.iter().cloned());
+            if let Some(part) = not_graded {
+                n_not_graded += part.n_not_graded;
+                reasons.extend(part.reasons.iter().cloned());
             }
         }
         reasons.sort_by_key(|reason: &NotGradedReason| std::cmp::Reverse(reason.n_cases));

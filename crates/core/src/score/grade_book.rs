@@ -192,18 +192,18 @@ impl<'r> GradeBook<'r> {
             Outcome::Failed { failure: Failure::EvidenceNotFound, detail: String::new() };
         let nothing = QuestionAnswer { outcome: &NOT_GRADED, quote: QuoteStatus::NotAsked };
         let mut answers = vec![nothing; self.questions.len()];
-        for given in entry.grades.iter().filter(|grade| counts(grade)) {
-            let quote = given.quote_in(entry.response.as_deref());
-            let criterion = self.questions[given.question].criterion;
+        for counted in entry.grades.iter().filter(|grade| counts(grade)) {
+            let quote = counted.quote_in(entry.response.as_deref());
+            let criterion = self.questions[counted.question].criterion;
             let is_unproven = |unit: f64| {
                 // That nothing is there scores 0 as it is, and cannot be quoted.
-                (0.0 < unit || !given.quotes.is_empty())
+                (0.0 < unit || !counted.quotes.is_empty())
                     && lacks_evidence(self.rubric, criterion, quote, unit)
             };
             let is_error = self.rubric.evidence_missing == Some(EvidenceMissing::Error)
-                && given.outcome.unit().is_some_and(is_unproven);
-            let outcome = if is_error { &NO_EVIDENCE } else { &given.outcome };
-            answers[given.question] = QuestionAnswer { outcome, quote };
+                && counted.outcome.unit().is_some_and(is_unproven);
+            let outcome = if is_error { &NO_EVIDENCE } else { &counted.outcome };
+            answers[counted.question] = QuestionAnswer { outcome, quote };
         }
         if let Some(response) = &entry.response {
             for (conditions, answer) in self.conditions.iter().zip(&mut answers) {
@@ -255,16 +255,21 @@ fn collect_conditions<'r>(
 
 /// The outcome with its unit filled in, or why the answer is not one.
 fn fill_outcome_unit(question: &Question<'_>, outcome: Outcome) -> Result<Outcome, GradeRejection> {
-    let Outcome::Scored { value, unit: given } = outcome else { return Ok(outcome) };
+    let Outcome::Scored { value, unit: own_unit } = outcome else { return Ok(outcome) };
     let criterion = question.id();
     let unit = match question.unit(&value) {
         Ok(unit) => unit,
         Err(error) => return Err(GradeRejection::OffScale { criterion, problem: error.to_string() }),
     };
-    if let (Some(found), Some(expected)) = (given, unit)
-        && 1e-6 < (found - expected).abs()
+    if let (Some(stated), Some(expected)) = (own_unit, unit)
+        && 1e-6 < (stated - expected).abs()
     {
-        return Err(GradeRejection::WrongUnit { criterion, value: value.to_string(), found, expected });
+        return Err(GradeRejection::WrongUnit {
+            criterion,
+            value: value.to_string(),
+            found: stated,
+            expected,
+        });
     }
     Ok(Outcome::Scored { value, unit })
 }
@@ -293,8 +298,8 @@ mod tests {
     /// A judge's grade with quotes, each with the part in which it was found.
     fn quoting(criterion: &str, answer: &str, quotes: &[(&str, Option<&str>)]) -> Grade {
         let evidence = quotes.iter().map(|(quote, part)| {
-            let found = part.map(|part| json!({ "in": part, "start": 0, "end": 1 }));
-            serde_json::from_value(json!({ "quote": quote, "found": found })).unwrap()
+            let location = part.map(|part| json!({ "in": part, "start": 0, "end": 1 }));
+            serde_json::from_value(json!({ "quote": quote, "found": location })).unwrap()
         });
         Grade { evidence: evidence.collect(), ..grade("c", criterion, "judge", answer) }
     }
@@ -415,10 +420,10 @@ mod tests {
             only(&book).status
         };
         let point = |quotes: &serde_json::Value| json!({ "text": "r", "holds": true, "evidence": quotes });
-        let found = json!([{ "quote": "Paris", "found": { "in": "response", "start": 0, "end": 5 } }]);
+        let supported = json!([{ "quote": "Paris", "found": { "in": "response", "start": 0, "end": 5 } }]);
         let none = json!([]);
         assert_eq!(status("answer_relevance", &none), VerdictStatus::Pass);
-        assert_eq!(status("agent_as_judge", &json!([point(&found), point(&none)])), VerdictStatus::Pass);
+        assert_eq!(status("agent_as_judge", &json!([point(&supported), point(&none)])), VerdictStatus::Pass);
         assert_eq!(status("agent_as_judge", &json!([point(&none), point(&none)])), VerdictStatus::Fail);
     }
 

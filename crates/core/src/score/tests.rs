@@ -358,8 +358,8 @@ fn combine(aggregate: Aggregate) -> Combine {
 fn check_panel(criteria: &str, members: &[&str], how: Combine, status: VerdictStatus) {
     let rubric = rubric(criteria);
     let verdicts: Vec<Verdict> = members.iter().map(|member| say(&rubric, member)).collect();
-    let said = combine_panel(&verdicts, how, rubric.pass_mark);
-    assert_eq!(said.status, status, "{said:?}");
+    let panel = combine_panel(&verdicts, how, rubric.pass_mark);
+    assert_eq!(panel.status, status, "{panel:?}");
 }
 
 #[test]
@@ -395,13 +395,13 @@ fn broken_members_abstain_until_too_few_are_left() {
 
 #[test]
 fn a_panel_that_does_not_pass_says_why_and_has_units_of_its_own() {
-    let told = |members: &[&str], combine: Combine| {
+    let explanation = |members: &[&str], combine: Combine| {
         let rubric = rubric("a required, b x99");
         let verdicts: Vec<Verdict> = members.iter().map(|member| say(&rubric, member)).collect();
         combine_panel(&verdicts, combine, rubric.pass_mark).why
     };
-    let why = |members: &[&str], combine: Combine| told(members, combine).unwrap();
-    assert_eq!(told(&["1 1", "1 1"], combine(Aggregate::Mean)), None);
+    let why = |members: &[&str], combine: Combine| explanation(members, combine).unwrap();
+    assert_eq!(explanation(&["1 1", "1 1"], combine(Aggregate::Mean)), None);
     assert_eq!(
         why(&["1 0", "1 0.5"], combine(Aggregate::Mean)),
         "the mean of 2 members is 0.26, below the pass mark 0.70"
@@ -436,12 +436,12 @@ fn a_jury_passes_by_consensus() {
 #[track_caller]
 pub(super) fn check_undecided(rubric: &Rubric, grades: &str, gates: &[(Gate, Option<&str>)]) {
     let verdict = say(rubric, grades);
-    let found: Vec<(Gate, Option<&str>)> = verdict
+    let undecided: Vec<(Gate, Option<&str>)> = verdict
         .undecided_gates
         .iter()
         .map(|undecided_gate| (undecided_gate.gate, undecided_gate.criterion.as_deref()))
         .collect();
-    assert_eq!((verdict.status, verdict.score, found.as_slice()), (Error, None, gates), "{verdict:?}");
+    assert_eq!((verdict.status, verdict.score, undecided.as_slice()), (Error, None, gates), "{verdict:?}");
 }
 
 #[test]
@@ -554,8 +554,8 @@ fn members_that_could_not_decide_a_gate_are_not_outvoted_by_those_who_could() {
     }
     let rubric = rubric(criteria);
     let members = ["1 1", "? 1"].map(|grades| say(&rubric, grades));
-    let said = combine_panel(&members, combine(Aggregate::Mean), rubric.pass_mark);
-    assert_eq!(said.undecided_gates, members[1].undecided_gates);
+    let panel = combine_panel(&members, combine(Aggregate::Mean), rubric.pass_mark);
+    assert_eq!(panel.undecided_gates, members[1].undecided_gates);
 }
 
 /// Random rubrics of up to six criteria with random answers.
@@ -720,8 +720,8 @@ proptest! {
         let verdicts: Vec<Verdict> = answers.iter().map(|(a, b)| say(&rubric, &format!("{a} {b}"))).collect();
         let n_gated = verdicts.iter().filter(|verdict| !verdict.failed_gates.is_empty()).count();
         for aggregate in [Aggregate::Mean, Aggregate::Median, Aggregate::Majority] {
-            let said = combine_panel(&verdicts, combine(aggregate), rubric.pass_mark);
-            prop_assert!(2 * n_gated < verdicts.len() || said.status != Pass, "{:?}", said);
+            let panel = combine_panel(&verdicts, combine(aggregate), rubric.pass_mark);
+            prop_assert!(2 * n_gated < verdicts.len() || panel.status != Pass, "{:?}", panel);
         }
     }
 }

@@ -180,11 +180,11 @@ fn binary(rate: f64, chance: &mut Chance) -> f64 {
 
 /// Of five levels on 0..=1, the higher the rate the more skewed.
 fn level(rate: f64, chance: &mut Chance) -> f64 {
-    let drawn = chance.unit();
+    let unit = chance.unit();
     let rest = [0.4, 0.3, 0.2, 0.1].map(|value| value * (1.0 - rate));
     let mut under = rate;
     for (at, share) in rest.iter().enumerate() {
-        if drawn < under {
+        if unit < under {
             return 1.0 - at as f64 / 4.0;
         }
         under += share;
@@ -250,7 +250,7 @@ fn try_paired_losses(n: usize, rate: f64, chance: &mut Chance) -> Tried {
 }
 
 /// What a rater says who knows the truth this often, and else guesses by how common answers are.
-fn said(truth: usize, shares: &[f64], knows: f64, chance: &mut Chance) -> usize {
+fn draw_answer(truth: usize, shares: &[f64], knows: f64, chance: &mut Chance) -> usize {
     if chance.unit() < knows { truth } else { answer(shares, chance) }
 }
 
@@ -270,21 +270,21 @@ fn rated_pairs(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Ve
     (0..n)
         .map(|_| {
             let truth = answer(shares, chance);
-            (said(truth, shares, knows, chance), said(truth, shares, knows, chance))
+            (draw_answer(truth, shares, knows, chance), draw_answer(truth, shares, knows, chance))
         })
         .collect()
 }
 
 fn try_kappa(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Tried {
     let pairs = rated_pairs(shares, n, agreed, chance);
-    let found = cohen_with_interval(&pairs, shares.len(), KappaWeights::None, Some(chance.next()));
-    (found.ok().and_then(|coefficient| coefficient.interval), agreed)
+    let kappa = cohen_with_interval(&pairs, shares.len(), KappaWeights::None, Some(chance.next()));
+    (kappa.ok().and_then(|coefficient| coefficient.interval), agreed)
 }
 
 fn try_quadratic(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Tried {
     let pairs = rated_pairs(shares, n, agreed, chance);
-    let found = cohen_with_interval(&pairs, shares.len(), KappaWeights::Quadratic, Some(chance.next()));
-    (found.ok().and_then(|coefficient| coefficient.interval), agreed)
+    let kappa = cohen_with_interval(&pairs, shares.len(), KappaWeights::Quadratic, Some(chance.next()));
+    (kappa.ok().and_then(|coefficient| coefficient.interval), agreed)
 }
 
 #[derive(Clone, Copy)]
@@ -299,12 +299,12 @@ fn try_raters(shares: &[f64], which: RaterStatistic, n: usize, agreed: f64, chan
     let mut cells = Vec::new();
     for _ in 0..n {
         let truth = answer(shares, chance);
-        cells.extend((0..3).map(|_| Some(said(truth, shares, knows, chance) as f64)));
+        cells.extend((0..3).map(|_| Some(draw_answer(truth, shares, knows, chance) as f64)));
     }
     let names = (0..3).map(|n| n.to_string()).collect();
     let Ok(ratings) = Ratings::of_numbers(names, &cells) else { return (None, 0.0) };
     let seed = chance.next();
-    let found = match which {
+    let result = match which {
         RaterStatistic::Alpha => alpha_with_interval(&ratings, Level::Nominal, seed),
         RaterStatistic::Fleiss => fleiss_with_interval(&ratings, seed),
         RaterStatistic::Gwet => gwet_ac(&ratings, Level::Nominal, seed),
@@ -317,7 +317,7 @@ fn try_raters(shares: &[f64], which: RaterStatistic, n: usize, agreed: f64, chan
         }
         _ => agreed,
     };
-    (found.ok().and_then(|coefficient| coefficient.interval), truth)
+    (result.ok().and_then(|coefficient| coefficient.interval), truth)
 }
 
 fn try_icc(n: usize, rho: f64, chance: &mut Chance) -> Tried {
@@ -327,9 +327,9 @@ fn try_icc(n: usize, rho: f64, chance: &mut Chance) -> Tried {
         cells.extend((0..3).map(|_| Some(own + chance.normal() * (1.0 - rho).sqrt())));
     }
     let names = (0..3).map(|n| n.to_string()).collect();
-    let found =
+    let icc_result =
         Ratings::of_numbers(names, &cells).and_then(|ratings| icc(&ratings, Design::Random, IccUnit::Single));
-    (found.ok().and_then(|icc| icc.coefficient().interval), rho)
+    (icc_result.ok().and_then(|icc| icc.coefficient().interval), rho)
 }
 
 fn try_correlation(which: usize, n: usize, rho: f64, chance: &mut Chance) -> Tried {
@@ -365,11 +365,12 @@ fn try_estimate(
     };
     let both = (0..n).map(|_| item(chance)).collect();
     let judge_only = (0..1_000).map(|_| item(chance).1).collect();
-    let found = compare_estimators(&LabelledScores { both, judge_only, human_only: Vec::new() }, quantity);
-    let interval = match found.rogan_gladen.filter(|_| by_mistakes) {
+    let estimates =
+        compare_estimators(&LabelledScores { both, judge_only, human_only: Vec::new() }, quantity);
+    let interval = match estimates.rogan_gladen.filter(|_| by_mistakes) {
         Some(rate) => rate.interval(),
         None if by_mistakes => None,
-        None => found.ppi_plus_plus.interval().or(found.labels.interval()),
+        None => estimates.ppi_plus_plus.interval().or(estimates.labels.interval()),
     };
     (interval, rate)
 }
@@ -425,8 +426,9 @@ fn try_corrected_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
         }
     }
     let stratum = TrafficSums { n_seen: 50_000, population: 50_000.0, scores, ..TrafficSums::default() };
-    let found = estimate_traffic_mean(&[stratum]).and_then(|judged| correct_traffic_mean(&judged, &labelled));
-    (found.ok().map(|corrected_traffic| corrected_traffic.interval), rate)
+    let corrected =
+        estimate_traffic_mean(&[stratum]).and_then(|judged| correct_traffic_mean(&judged, &labelled));
+    (corrected.ok().map(|corrected_traffic| corrected_traffic.interval), rate)
 }
 
 fn try_strength(n: usize, apart: f64, chance: &mut Chance) -> Tried {
@@ -440,8 +442,8 @@ fn try_strength(n: usize, apart: f64, chance: &mut Chance) -> Tried {
         })
         .collect();
     let names: Vec<String> = (0..3).map(|n| n.to_string()).collect();
-    let found = fit_bradley_terry(&names, &pairs, BradleyTerryModel::default());
-    (found.ok().and_then(|ranking| ranking.players[0].strength.interval), apart)
+    let fit = fit_bradley_terry(&names, &pairs, BradleyTerryModel::default());
+    (fit.ok().and_then(|ranking| ranking.players[0].strength.interval), apart)
 }
 
 fn try_sequence(n: usize, rate: f64, chance: &mut Chance) -> Tried {
@@ -457,38 +459,42 @@ fn try_sequence(n: usize, rate: f64, chance: &mut Chance) -> Tried {
 }
 
 /// Of how many intervals, the share that holds the truth, and how wide they are.
-struct Held {
+struct IntervalCoverage {
     share: f64,
-    given: usize,
+    n_intervals: usize,
     width: f64,
 }
 
-fn hold(run: Try, n: usize, rate: f64, times: usize) -> Held {
+fn hold(run: Try, n: usize, rate: f64, times: usize) -> IntervalCoverage {
     let mut chance = Chance::new((n as u64) << 32 ^ rate.to_bits());
-    let (mut held, mut given, mut width) = (0, 0, 0.0);
+    let (mut n_covering, mut n_intervals, mut width) = (0, 0, 0.0);
     for _ in 0..times {
         if let (Some((low, high)), truth) = run(n, rate, &mut chance) {
-            given += 1;
-            held += usize::from(low - 1e-9 <= truth && truth <= high + 1e-9);
+            n_intervals += 1;
+            n_covering += usize::from(low - 1e-9 <= truth && truth <= high + 1e-9);
             width += high - low;
         }
     }
-    Held { share: held as f64 / given.max(1) as f64, given, width: width / given.max(1) as f64 }
+    IntervalCoverage {
+        share: n_covering as f64 / n_intervals.max(1) as f64,
+        n_intervals,
+        width: width / n_intervals.max(1) as f64,
+    }
 }
 
 /// Each cell that holds less than 93 %, by more than chance makes of so many.
 fn too_low(families: &[&Family], times: usize, print: bool) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut failures = Vec::new();
     for family in families {
         let (mut worst, mut where_worst) = (1.0_f64, String::new());
         for (n, rate) in family.sizes.iter().flat_map(|n| family.rates.iter().map(move |rate| (*n, *rate))) {
-            let Held { share, given, width } = hold(family.run, n, rate, times);
-            if given < times / 20 {
+            let IntervalCoverage { share, n_intervals, width } = hold(family.run, n, rate, times);
+            if n_intervals < times / 20 {
                 continue;
             }
-            let luck = 2.5 * (0.93 * 0.07 / given as f64).sqrt();
+            let luck = 2.5 * (0.93 * 0.07 / n_intervals as f64).sqrt();
             if share < 0.93 - luck {
-                found.push(format!("{}, n {n}, rate {rate}: {share:.3} of {given}", family.name));
+                failures.push(format!("{}, n {n}, rate {rate}: {share:.3} of {n_intervals}", family.name));
             }
             if share < worst {
                 (worst, where_worst) = (share, format!("{n}, {rate} ({width:.2})"));
@@ -504,7 +510,7 @@ fn too_low(families: &[&Family], times: usize, print: bool) -> Vec<String> {
             );
         }
     }
-    found
+    failures
 }
 
 #[test]
@@ -512,12 +518,12 @@ fn intervals_of_95_percent_hold_93_or_more() {
     // The cheap ones in full; what is drawn a thousand times, by the fewest items.
     let cheap: Vec<&Family> = FAMILIES.iter().filter(|family| family.sizes != ITEMS).collect();
     assert_eq!(too_low(&cheap, 100, false), Vec::<String>::new());
-    let drawn: Vec<Family> = FAMILIES
+    let families: Vec<Family> = FAMILIES
         .iter()
         .filter(|family| family.sizes == ITEMS)
         .map(|family| Family { sizes: &[20], rates: &family.rates[1..2], ..*family })
         .collect();
-    assert_eq!(too_low(&drawn.iter().collect::<Vec<_>>(), 40, false), Vec::<String>::new());
+    assert_eq!(too_low(&families.iter().collect::<Vec<_>>(), 40, false), Vec::<String>::new());
 }
 
 #[test]
@@ -526,6 +532,6 @@ fn the_whole_grid_holds_93_or_more() {
     println!(
         "| interval | n | rate or agreement | lowest coverage | there: n, rate (width) |\n| --- | --- | --- | --- | --- |"
     );
-    let found = too_low(&FAMILIES.iter().collect::<Vec<_>>(), 2_000, true);
-    assert!(found.is_empty(), "below 93 %:\n{}", found.join("\n"));
+    let failures = too_low(&FAMILIES.iter().collect::<Vec<_>>(), 2_000, true);
+    assert!(failures.is_empty(), "below 93 %:\n{}", failures.join("\n"));
 }

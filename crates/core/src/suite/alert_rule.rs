@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(condition.to_string(), written);
             assert_eq!(written.parse::<AlertCondition>().unwrap(), condition);
         }
-        for (text, said) in [
+        for (text, expected) in [
             ("score", "is not a condition"),
             ("score <= 0.7", "is not a condition"),
             ("score < much", "is not a condition"),
@@ -164,7 +164,7 @@ mod tests {
             ("score < 3.5", "lies between 0 and 1"),
         ] {
             let error = text.parse::<AlertCondition>().unwrap_err();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -165,12 +165,12 @@ impl CaseInstance {
             case.candidate.set_prompt(text);
             let name = label.clone().unwrap_or_else(|| format!("prompt {}", at + 1));
             variant.push(name);
-            let shown = label.map_or_else(|| Value::from(at + 1), Value::from);
-            case.metadata.entry("prompt").or_insert(shown);
+            let prompt_name = label.map_or_else(|| Value::from(at + 1), Value::from);
+            case.metadata.entry("prompt").or_insert(prompt_name);
         }
-        let several = 1 < case.targets.len();
+        let has_alternatives = 1 < case.targets.len();
         case.targets = self.target.map(|at| case.targets.swap_remove(at)).into_iter().collect();
-        if let Some(target) = case.targets.first().filter(|_| several) {
+        if let Some(target) = case.targets.first().filter(|_| has_alternatives) {
             variant.push(target.name().to_owned());
         }
         if let Some(at) = self.model {

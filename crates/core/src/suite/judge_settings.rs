@@ -44,8 +44,9 @@ impl Judge {
     #[must_use]
     pub fn or(&self, default: &Self) -> Self {
         // A jury and a panel both define several judges, so one here replaces the other in the default.
-        let several = self.jury.is_some() || !self.panel.is_empty();
-        let (jury, panel) = if several { (self.jury, &self.panel) } else { (default.jury, &default.panel) };
+        let has_members = self.jury.is_some() || !self.panel.is_empty();
+        let (jury, panel) =
+            if has_members { (self.jury, &self.panel) } else { (default.jury, &default.panel) };
         Self {
             model: self.model.clone().or_else(|| default.model.clone()),
             base_url: self.base_url.clone().or_else(|| default.base_url.clone()),

@@ -210,8 +210,8 @@ mod tests {
     fn templates_take_the_fields_of_their_row() {
         let row: DataRow = serde_json::from_str(r#"{"a": "x", "n": 2, "deep": {"b": true}}"#).unwrap();
         let check = |text: &str, expected: Result<&str, &str>| {
-            let found = fill(text, Some(&row)).map_err(|unfilled| unfilled.to_string());
-            assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
+            let filled = fill(text, Some(&row)).map_err(|unfilled| unfilled.to_string());
+            assert_eq!(filled, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
         };
         check("{{ row.a }}-{{row.n}}", Ok("x-2"));
         check("{{ row.deep.b }}", Ok("true"));
@@ -258,9 +258,9 @@ mod tests {
     #[test]
     fn variables_of_the_environment_may_have_a_default() {
         let read = |text: &'static str| {
-            let found = EnvironmentVariable::parse(text)?;
+            let variable = EnvironmentVariable::parse(text)?;
             Some(
-                found
+                variable
                     .map(|environment_variable| (environment_variable.name, environment_variable.default))
                     .map_err(|unknown_filter| unknown_filter.to_string()),
             )

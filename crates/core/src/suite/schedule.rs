@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn a_schedule_comes_round_when_cron_says() {
         let check = |schedule: &str, after: &str, expected: Option<&str>| {
-            let found = next_time(schedule, Time::parse(after).unwrap()).map(|time| time.to_string());
-            assert_eq!(found.as_deref(), expected, "{schedule} after {after}");
+            let next = next_time(schedule, Time::parse(after).unwrap()).map(|time| time.to_string());
+            assert_eq!(next.as_deref(), expected, "{schedule} after {after}");
         };
         let monday = "2026-03-16T10:30:00Z";
         check("@hourly", monday, Some("2026-03-16T11:00:00Z"));

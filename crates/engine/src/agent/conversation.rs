@@ -59,6 +59,10 @@ pub(super) async fn hold_conversation(
     for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
         let called = caller.call(endpoint, &request, &mut Tries::default()).await.map_err(not_called)?;
         let CallResult { reply, spend: paid, key, .. } = called;
+        // Of a part of a reply nobody knows what the whole would have been worth.
+        if let Some(why) = reply.describe_stop().filter(|_| reply.stop == StopReason::Other) {
+            return Err(AgentRunError::unavailable(why));
+        }
         spend = Spend { from_cache: spend.from_cache && paid.from_cache, ..spend.plus(paid) };
         trace.usage = trace.usage.plus(reply.usage);
         duration_ms = duration_ms.zip(reply.duration_ms).map(|(sum, own)| sum + own);

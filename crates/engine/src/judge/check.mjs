@@ -1,4 +1,4 @@
-// Runs one check of a suite: code or a file, told as JSON on the standard input.
+// Runs one check of a suite: code or a file, described by JSON on the standard input.
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-# Runs one check of a suite: code, a file or an evaluator, told as JSON on the standard input.
+# Runs one check of a suite: code, a file or an evaluator, described by JSON on the standard input.
 import asyncio, dataclasses, datetime, importlib, importlib.util, inspect, json, math, os, re, sys, textwrap
 
 request = json.load(sys.stdin)

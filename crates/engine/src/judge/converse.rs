@@ -48,18 +48,18 @@ impl JudgeQuestionError {
     pub(super) fn outcome(&self) -> Outcome {
         let failed = |failure, detail: String| Outcome::Failed { failure, detail };
         match self {
-            Self::Call(it) => match it.deferral() {
+            Self::Call(problem) => match problem.deferral() {
                 Some(why) => Outcome::Deferred { why },
-                None => failed(it.error.failure(), it.error.detail.clone()),
+                None => failed(problem.error.failure(), problem.error.detail.clone()),
             },
-            Self::Reply(it) => failed(it.failure(), it.to_string()),
-            Self::Refused(said) => failed(Failure::Refusal, said.chars().take(300).collect()),
+            Self::Reply(problem) => failed(problem.failure(), problem.to_string()),
+            Self::Refused(text) => failed(Failure::Refusal, text.chars().take(300).collect()),
         }
     }
 
     pub(super) fn reason(&self) -> String {
         match self {
-            Self::Call(it) if it.deferral().is_some() => it.error.detail.clone(),
+            Self::Call(problem) if problem.deferral().is_some() => problem.error.detail.clone(),
             _ => String::new(),
         }
     }
@@ -72,13 +72,13 @@ pub(super) enum ReplyTurn {
     Last,
 }
 
-/// What came of a question, with its turns.
+/// The result of a question, and the log of its turns.
 pub(super) struct JudgeConversation<T> {
     pub(super) reply: Result<T, JudgeQuestionError>,
     pub(super) log: QuestionLog,
 }
 
-/// What `read` makes of a reply that it does not reject.
+/// A reply that `read` accepts.
 pub(super) struct ReplyReading<T> {
     pub(super) value: T,
     /// Whether it answers anything; a reply that does not is never cached.
@@ -92,12 +92,12 @@ pub(super) struct ReplyReading<T> {
 pub(super) async fn ask_with_repair<T>(
     caller: &ModelClient,
     member: &JudgeModel,
-    asked: &JudgeQuestion,
+    question: &JudgeQuestion,
     transcript: bool,
     tries: &mut Tries,
     read: impl Fn(&str, ReplyTurn) -> Result<ReplyReading<T>, JudgeReplyError>,
 ) -> JudgeConversation<T> {
-    let mut request = build_judge_request(member, asked);
+    let mut request = build_judge_request(member, question);
     let (mut log, mut turns) = (QuestionLog::default(), Vec::new());
     let mut is_past_cache = false;
     loop {
@@ -134,7 +134,7 @@ pub(super) async fn ask_with_repair<T>(
         if is_unusable && turns.iter().all(CallResult::is_from_disk) {
             // Earlier versions cached replies without any answer. Without them, the question is new.
             (log, is_past_cache) = (QuestionLog::default(), true);
-            request = build_judge_request(member, asked);
+            request = build_judge_request(member, question);
             turns.clear();
             continue;
         }
@@ -157,12 +157,13 @@ pub(super) async fn ask_with_repair<T>(
             detail: malformed.to_string(),
             time: None,
         });
-        let again = format!("That reply cannot be used: {malformed}.\n{}", asked.form.instruction());
-        let said = if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text.clone() };
+        let again = format!("That reply cannot be used: {malformed}.\n{}", question.form.instruction());
+        let reply_text =
+            if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text.clone() };
         if reply.stop == StopReason::Length {
             request.max_tokens = request.max_tokens.saturating_mul(2);
         }
-        request.messages.push(Message::new(MessageRole::Assistant, vec![said]));
+        request.messages.push(Message::new(MessageRole::Assistant, vec![reply_text]));
         request.messages.push(Message::new(MessageRole::User, vec![again]));
     }
 }
@@ -171,19 +172,23 @@ fn interpret_reply<T>(
     reply: &ModelReply,
     read: impl Fn(&str) -> Result<T, JudgeReplyError>,
 ) -> Result<T, JudgeQuestionError> {
+    let why = reply.describe_stop();
     match reply.stop {
-        StopReason::Refusal => Err(JudgeQuestionError::Refused(reply.text.clone())),
+        StopReason::Refusal => Err(JudgeQuestionError::Refused(why.unwrap_or_else(|| reply.text.clone()))),
+        StopReason::Other => {
+            Err(JudgeQuestionError::Reply(JudgeReplyError::Stopped(why.unwrap_or_default())))
+        }
         StopReason::Length => Err(JudgeQuestionError::Reply(JudgeReplyError::CutOff)),
         StopReason::End => read(&reply.text).map_err(JudgeQuestionError::Reply),
     }
 }
 
-fn build_judge_request(member: &JudgeModel, asked: &JudgeQuestion) -> Request {
+fn build_judge_request(member: &JudgeModel, question: &JudgeQuestion) -> Request {
     Request {
         model: member.line.name.clone(),
-        system: asked.prompt.system.clone(),
-        messages: vec![Message::new(MessageRole::User, asked.prompt.user())],
-        schema: asked.form.schema(),
+        system: question.prompt.system.clone(),
+        messages: vec![Message::new(MessageRole::User, question.prompt.user())],
+        schema: question.form.schema(),
         tools: Vec::new(),
         temperature: member.temperature,
         max_tokens: member.max_tokens,

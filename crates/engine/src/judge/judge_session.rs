@@ -116,9 +116,9 @@ impl JudgeSession<'_> {
                     .collect();
                 join_all(asks)
             };
-            let n_ahead = if 2 < together.len() && self.prompter.is_long(WORTH_CACHING) { 1 } else { 0 };
-            let (ahead, rest) = open.split_at(n_ahead);
-            let mut all = each(ahead).await;
+            let n_first = if 2 < together.len() && self.prompter.is_long(WORTH_CACHING) { 1 } else { 0 };
+            let (first, rest) = open.split_at(n_first);
+            let mut all = each(first).await;
             all.extend(each(rest).await);
             return all.into_iter().collect();
         }
@@ -164,7 +164,7 @@ impl JudgeSession<'_> {
         together: &[usize],
     ) -> Result<Vec<PlacedAnswer>, JudgePromptError> {
         let (mut open, mut all) = (together.to_vec(), Vec::new());
-        let (mut tries, mut took) = (Tries::default(), QuestionLog::default());
+        let (mut tries, mut total) = (Tries::default(), QuestionLog::default());
         while !open.is_empty() {
             if let [at] = open.as_slice()
                 && !all.is_empty()
@@ -175,26 +175,26 @@ impl JudgeSession<'_> {
             }
             let about: Vec<&Question<'_>> = open.iter().map(|at| &questions[*at]).collect();
             let criteria: Vec<&Criterion> = about.iter().map(|question| question.criterion).collect();
-            let asked = self.prompter.criteria(self.case.rubric, &criteria)?;
+            let judge_question = self.prompter.criteria(self.case.rubric, &criteria)?;
             let judge = self.seat.judge_of(criteria[0]);
-            let JudgeConversation { reply, log } = self.converse(judge, &about, &asked, &mut tries).await;
-            took.add(log);
-            let (said, trouble) = match reply {
-                Ok(JudgeReply::Answers(said)) => (said, None),
+            let JudgeConversation { reply, log } =
+                self.converse(judge, &about, &judge_question, &mut tries).await;
+            total.add(log);
+            let (answers, error) = match reply {
+                Ok(JudgeReply::Answers(answers)) => (answers, None),
                 Ok(_) => (Vec::new(), None),
-                Err(trouble) => (Vec::new(), Some(trouble)),
+                Err(error) => (Vec::new(), Some(error)),
             };
             let settle = |place: usize| {
-                let answer = match &trouble {
-                    Some(trouble) => self.answer_from_error(trouble, QuestionLog::default(), &asked),
-                    None => self.settle_joint_answer(&questions[place], &said, &asked),
+                let answer = match &error {
+                    Some(error) => self.answer_from_error(error, QuestionLog::default(), &judge_question),
+                    None => self.settle_joint_answer(&questions[place], &answers, &judge_question),
                 };
                 PlacedAnswer { place, answer }
             };
-            let is_usable = |at: &usize| self.usable_answer(&questions[*at], &said).is_ok();
-            let is_read = |at: &usize| answer_about(&said, &questions[*at].criterion.id).is_ok();
-            let is_reply =
-                trouble.as_ref().is_none_or(|trouble| matches!(trouble, JudgeQuestionError::Reply(_)));
+            let is_usable = |at: &usize| self.usable_answer(&questions[*at], &answers).is_ok();
+            let is_read = |at: &usize| answer_about(&answers, &questions[*at].criterion.id).is_ok();
+            let is_reply = error.as_ref().is_none_or(|error| matches!(error, JudgeQuestionError::Reply(_)));
             let is_last = tries.is_used_up() || !is_reply;
             let has_progress = open.iter().any(is_usable);
             let (settled, unanswered): (Vec<usize>, Vec<usize>) = open
@@ -211,9 +211,9 @@ impl JudgeSession<'_> {
         }
         // The cost of a joint call is counted with the first answer.
         if let Some(PlacedAnswer { answer: first, .. }) = all.first_mut() {
-            let own = std::mem::take(&mut first.took);
-            took.add(own);
-            first.took = took;
+            let own = std::mem::take(&mut first.log);
+            total.add(own);
+            first.log = total;
         }
         Ok(all)
     }
@@ -232,7 +232,7 @@ impl JudgeSession<'_> {
         let mut all = vec![PlacedAnswer { place, answer }];
         match &outcome {
             Outcome::Failed { .. } => {}
-            // What keeps the first one waiting (a cap, a batch) holds for the others too.
+            // The reason for which the first one waits (a cap, a batch) applies to the others too.
             Outcome::Deferred { .. } => {
                 let wait = |&place: &usize| PlacedAnswer {
                     place,
@@ -254,16 +254,21 @@ impl JudgeSession<'_> {
     fn settle_joint_answer(
         &self,
         question: &Question<'_>,
-        said: &JointReply,
-        asked: &JudgeQuestion,
+        reply: &JointReply,
+        judge_question: &JudgeQuestion,
     ) -> AnsweredQuestion {
-        match answer_about(said, &question.criterion.id) {
-            Ok(answer) => {
-                self.answer_from_reply(question, &answer, QuestionLog::default(), &asked.prompt.template)
-            }
-            Err(malformed) => {
-                self.answer_from_error(&JudgeQuestionError::Reply(malformed), QuestionLog::default(), asked)
-            }
+        match answer_about(reply, &question.criterion.id) {
+            Ok(answer) => self.answer_from_reply(
+                question,
+                &answer,
+                QuestionLog::default(),
+                &judge_question.prompt.template,
+            ),
+            Err(malformed) => self.answer_from_error(
+                &JudgeQuestionError::Reply(malformed),
+                QuestionLog::default(),
+                judge_question,
+            ),
         }
     }
 
@@ -298,34 +303,40 @@ impl JudgeSession<'_> {
                 "a person answers this",
             ));
         }
-        if let Some(it) = self.case.contests.and_then(|contest| contest.get(&question.id())) {
-            let took =
-                QuestionLog { spend: it.spend, exchanges: it.exchanges.clone(), ..QuestionLog::default() };
-            return Ok(AnsweredQuestion { took, ..answer_with_outcome(it.outcome.clone(), &it.reason) });
+        if let Some(result) = self.case.contests.and_then(|contest| contest.get(&question.id())) {
+            let log = QuestionLog {
+                spend: result.spend,
+                exchanges: result.exchanges.clone(),
+                ..QuestionLog::default()
+            };
+            return Ok(AnsweredQuestion {
+                log,
+                ..answer_with_outcome(result.outcome.clone(), &result.reason)
+            });
         }
         let judge = self.seat.judge_of(criterion);
         match (&criterion.ask, question.node) {
             (_, Some(node)) => {
-                let asked = self.prompter.node(node)?;
-                let JudgeConversation { reply, log: took } =
-                    self.converse(judge, &[], &asked, &mut Tries::default()).await;
+                let judge_question = self.prompter.node(node)?;
+                let JudgeConversation { reply, log } =
+                    self.converse(judge, &[], &judge_question, &mut Tries::default()).await;
                 Ok(match reply {
                     Ok(JudgeReply::Choice { label, reason }) => {
                         let value = Value::Text(label);
                         let unit = question.unit(&value).ok().flatten();
                         let outcome = Outcome::Scored { value, unit };
                         AnsweredQuestion {
-                            took,
-                            template: asked.prompt.template,
+                            log,
+                            template: judge_question.prompt.template,
                             ..answer_with_outcome(outcome, &reason)
                         }
                     }
                     Ok(_) => self.answer_from_error(
                         &JudgeQuestionError::Reply(JudgeReplyError::NotJson),
-                        took,
-                        &asked,
+                        log,
+                        &judge_question,
                     ),
-                    Err(trouble) => self.answer_from_error(&trouble, took, &asked),
+                    Err(error) => self.answer_from_error(&error, log, &judge_question),
                 })
             }
             (CriterionKind::Recipe(method), None) => {
@@ -341,17 +352,20 @@ impl JudgeSession<'_> {
         question: &Question<'_>,
         tries: &mut Tries,
     ) -> Result<AnsweredQuestion, JudgePromptError> {
-        let asked = self.prompter.criterion(self.case.rubric, question.criterion)?;
+        let judge_question = self.prompter.criterion(self.case.rubric, question.criterion)?;
         let judge = self.seat.judge_of(question.criterion);
-        let JudgeConversation { reply, log: took } = self.converse(judge, &[question], &asked, tries).await;
+        let JudgeConversation { reply, log } =
+            self.converse(judge, &[question], &judge_question, tries).await;
         Ok(match reply {
             Ok(JudgeReply::Answer(answer)) => {
-                self.answer_from_reply(question, &answer, took, &asked.prompt.template)
+                self.answer_from_reply(question, &answer, log, &judge_question.prompt.template)
             }
-            Ok(_) => {
-                self.answer_from_error(&JudgeQuestionError::Reply(JudgeReplyError::NotJson), took, &asked)
-            }
-            Err(trouble) => self.answer_from_error(&trouble, took, &asked),
+            Ok(_) => self.answer_from_error(
+                &JudgeQuestionError::Reply(JudgeReplyError::NotJson),
+                log,
+                &judge_question,
+            ),
+            Err(error) => self.answer_from_error(&error, log, &judge_question),
         })
     }
 
@@ -361,20 +375,20 @@ impl JudgeSession<'_> {
         judge: &JudgeModel,
         recipe: &Recipe<'_>,
     ) -> Result<AnsweredQuestion, JudgePromptError> {
-        let (mut replies, mut took, mut template) = (Vec::new(), QuestionLog::default(), String::new());
+        let (mut replies, mut total, mut template) = (Vec::new(), QuestionLog::default(), String::new());
         loop {
             match recipe.next(&replies)? {
-                RecipeAction::Done(judged) => {
-                    return Ok(self.answer_from_recipe(criterion, judged, took, template));
+                RecipeAction::Done(result) => {
+                    return Ok(self.answer_from_recipe(criterion, result, total, template));
                 }
-                RecipeAction::Ask(asked) => {
-                    template.clone_from(&asked.prompt.template);
+                RecipeAction::Ask(judge_question) => {
+                    template.clone_from(&judge_question.prompt.template);
                     let JudgeConversation { reply, log } =
-                        self.converse(judge, &[], &asked, &mut Tries::default()).await;
-                    took.add(log);
+                        self.converse(judge, &[], &judge_question, &mut Tries::default()).await;
+                    total.add(log);
                     match reply {
                         Ok(reply) => replies.push(reply),
-                        Err(trouble) => return Ok(self.answer_from_error(&trouble, took, &asked)),
+                        Err(error) => return Ok(self.answer_from_error(&error, total, &judge_question)),
                     }
                 }
             }
@@ -384,35 +398,35 @@ impl JudgeSession<'_> {
     fn answer_from_recipe(
         &self,
         criterion: &Criterion,
-        judged: RecipeResult,
-        took: QuestionLog,
+        result: RecipeResult,
+        log: QuestionLog,
         template: String,
     ) -> AnsweredQuestion {
-        let evidence = self.locate_quotes(&judged.quotes);
-        let RecipeResult { outcome, reason, points, .. } = judged;
+        let evidence = self.locate_quotes(&result.quotes);
+        let RecipeResult { outcome, reason, points, .. } = result;
         let quote = QuoteStatus::of_answer(criterion, &evidence, &points);
-        AnsweredQuestion { evidence, quote, points, took, template, ..answer_with_outcome(outcome, &reason) }
+        AnsweredQuestion { evidence, quote, points, log, template, ..answer_with_outcome(outcome, &reason) }
     }
 
     fn answer_from_reply(
         &self,
         question: &Question<'_>,
-        said: &JudgeAnswer,
-        took: QuestionLog,
+        answer: &JudgeAnswer,
+        log: QuestionLog,
         template: &str,
     ) -> AnsweredQuestion {
-        let outcome = match &said.value {
+        let outcome = match &answer.value {
             Some(value) => self.calibrate_outcome(question, self.score_value(question, value)),
-            None => Outcome::Abstained { why: said.reason.clone() },
+            None => Outcome::Abstained { why: answer.reason.clone() },
         };
-        let evidence = self.locate_quotes(&said.quotes);
+        let evidence = self.locate_quotes(&answer.quotes);
         let quote = self.quote_of(&evidence);
         AnsweredQuestion {
             quote,
             evidence,
-            took,
+            log,
             template: template.to_owned(),
-            ..answer_with_outcome(outcome, &said.reason)
+            ..answer_with_outcome(outcome, &answer.reason)
         }
     }
 
@@ -424,12 +438,12 @@ impl JudgeSession<'_> {
     }
 
     /// The quotes that were not found, if the answer is invalid without them.
-    fn unfound_quotes(&self, question: &Question<'_>, said: &JudgeAnswer) -> Option<Vec<String>> {
-        let unit = self.score_value(question, said.value.as_ref()?).unit()?;
-        if is_absence(unit, &said.quotes) {
+    fn unfound_quotes(&self, question: &Question<'_>, answer: &JudgeAnswer) -> Option<Vec<String>> {
+        let unit = self.score_value(question, answer.value.as_ref()?).unit()?;
+        if is_absence(unit, &answer.quotes) {
             return None;
         }
-        let evidence = self.locate_quotes(&said.quotes);
+        let evidence = self.locate_quotes(&answer.quotes);
         let lacks =
             score::lacks_evidence(self.case.rubric, question.criterion, self.quote_of(&evidence), unit);
         let unfound =
@@ -460,7 +474,7 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// Maps a judge's score to the human scale, if there is a calibration; the raw score is kept.
+    /// Maps a judge's score to the human scale, if there is a calibration; the value of the outcome is not changed.
     fn calibrate_outcome(&self, question: &Question<'_>, outcome: Outcome) -> Outcome {
         match (outcome, self.mappings.get(&question.id())) {
             (Outcome::Scored { value, unit: Some(unit) }, Some(mapping)) => {
@@ -476,14 +490,14 @@ impl JudgeSession<'_> {
 
     fn answer_from_error(
         &self,
-        trouble: &JudgeQuestionError,
-        took: QuestionLog,
-        asked: &JudgeQuestion,
+        error: &JudgeQuestionError,
+        log: QuestionLog,
+        judge_question: &JudgeQuestion,
     ) -> AnsweredQuestion {
         AnsweredQuestion {
-            took,
-            template: asked.prompt.template.clone(),
-            ..answer_with_outcome(trouble.outcome(), &trouble.reason())
+            log,
+            template: judge_question.prompt.template.clone(),
+            ..answer_with_outcome(error.outcome(), &error.reason())
         }
     }
 
@@ -494,16 +508,18 @@ impl JudgeSession<'_> {
         &self,
         judge: &JudgeModel,
         about: &[&Question<'_>],
-        asked: &JudgeQuestion,
+        judge_question: &JudgeQuestion,
         tries: &mut Tries,
     ) -> JudgeConversation<JudgeReply> {
         let read = |text: &str, turn: ReplyTurn| {
-            let read = self.prompter.read(&asked.form, text)?;
+            let read = self.prompter.read(&judge_question.form, text)?;
             let malformed = match (turn, &read, about) {
                 (ReplyTurn::First, JudgeReply::Answer(answer), [question]) => {
                     self.unfound_quotes(question, answer).map(JudgeReplyError::QuotesNotFound)
                 }
-                (ReplyTurn::First, JudgeReply::Answers(said), _) => self.joint_reply_problem(about, said),
+                (ReplyTurn::First, JudgeReply::Answers(answers), _) => {
+                    self.joint_reply_problem(about, answers)
+                }
                 (ReplyTurn::First, JudgeReply::Verdicts(verdicts), _) => {
                     self.unfound_in_verdicts(verdicts).map(JudgeReplyError::QuotesNotFound)
                 }
@@ -513,19 +529,19 @@ impl JudgeSession<'_> {
                 return Err(malformed);
             }
             let has_answer = match &read {
-                JudgeReply::Answers(said) => said.iter().any(|(_, answer)| answer.is_ok()),
+                JudgeReply::Answers(answers) => answers.iter().any(|(_, answer)| answer.is_ok()),
                 _ => true,
             };
             Ok(ReplyReading { value: read, has_answer })
         };
-        ask_with_repair(self.caller, judge, asked, self.transcript, tries, read).await
+        ask_with_repair(self.caller, judge, judge_question, self.transcript, tries, read).await
     }
 
     /// The problem of a joint reply without any usable answer.
-    fn joint_reply_problem(&self, about: &[&Question<'_>], said: &JointReply) -> Option<JudgeReplyError> {
+    fn joint_reply_problem(&self, about: &[&Question<'_>], reply: &JointReply) -> Option<JudgeReplyError> {
         let mut first = None;
         for question in about {
-            first = first.or(Some(self.usable_answer(question, said).err()?));
+            first = first.or(Some(self.usable_answer(question, reply).err()?));
         }
         first
     }
@@ -534,9 +550,9 @@ impl JudgeSession<'_> {
     fn usable_answer(
         &self,
         question: &Question<'_>,
-        said: &JointReply,
+        reply: &JointReply,
     ) -> Result<JudgeAnswer, JudgeReplyError> {
-        let answer = answer_about(said, &question.criterion.id)?;
+        let answer = answer_about(reply, &question.criterion.id)?;
         match self.unfound_quotes(question, &answer) {
             Some(quotes) => Err(JudgeReplyError::QuotesNotFound(quotes)),
             None => Ok(answer),
@@ -565,8 +581,8 @@ impl JudgeSession<'_> {
 type JointReply = [(String, Result<JudgeAnswer, JudgeReplyError>)];
 
 /// The answer of a joint reply about one criterion.
-fn answer_about(said: &JointReply, id: &str) -> Result<JudgeAnswer, JudgeReplyError> {
-    let answer = said.iter().find(|(about, _)| about == id).map(|(_, answer)| answer.clone());
+fn answer_about(reply: &JointReply, id: &str) -> Result<JudgeAnswer, JudgeReplyError> {
+    let answer = reply.iter().find(|(about, _)| about == id).map(|(_, answer)| answer.clone());
     answer.unwrap_or_else(|| Err(JudgeReplyError::LeftOut(id.to_owned())))
 }
 

@@ -145,7 +145,7 @@ impl ResolvedJudges {
 }
 
 impl ResolvedJudges {
-    /// All judges that are asked in any case.
+    /// All judges except the stronger one, which is asked only about unsure verdicts.
     pub fn judges(&self) -> impl Iterator<Item = &JudgeModel> {
         self.members.iter().chain(self.criteria.values())
     }
@@ -164,7 +164,7 @@ impl ResolvedJudges {
         self.criteria.iter().map(stand_in).collect()
     }
 
-    /// The first model that can be called and has no known price. No cap holds for it.
+    /// The first model that can be called and has no known price. A cap cannot limit its cost.
     pub fn unpriced_model(&self) -> Option<&str> {
         let escalate = self.escalate.iter().map(|escalation| &escalation.judge);
         let lines = self.judges().chain(escalate).map(|judge| &judge.line);
@@ -290,12 +290,12 @@ impl ResolvedJudges {
         };
         let passes = |wanted: VerdictStatus| verdicts.iter().any(|verdict| verdict.status == wanted);
         let disputed = passes(VerdictStatus::Pass) && passes(VerdictStatus::Fail);
-        let held = panel.as_ref().and_then(|panel| panel.median).or(score);
+        let panel_score = panel.as_ref().and_then(|panel| panel.median).or(score);
         let mut escalated = false;
         if let Some(JudgeEscalation { judge: stronger, margin }) = &self.escalate
-            && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
+            && (disputed || is_unsure(&verdicts, panel_score, case.rubric.pass_mark, *margin))
         {
-            // It decides alone, so that it answers all criteria itself.
+            // The stronger judge decides alone: it also answers the criteria that have judges of their own.
             let seat = JudgeSeat { member: stronger, stand_ins: &BTreeMap::new() };
             let answers = self.answer_as(caller, seat, case).await?;
             let opinion = self.build_opinion(seat, case, answers);
@@ -317,7 +317,7 @@ impl ResolvedJudges {
         let has_code = case.rubric.external_checks().next().is_some();
         let assertions = if has_code { describe_assertions(&case.rubric.criteria) } else { Vec::new() };
         let description = case.rubric.description.as_deref().map(|text| fill_for_reader(text, case.row));
-        let sitting = JudgeSession {
+        let session = JudgeSession {
             caller,
             seat,
             case,
@@ -330,7 +330,7 @@ impl ResolvedJudges {
             programs: self.programs.as_deref(),
             transcript: self.transcript,
         };
-        sitting.answer().await
+        session.answer().await
     }
 
     fn build_opinion(&self, seat: JudgeSeat<'_>, case: JudgeCase<'_>, answers: JudgeAnswers) -> JudgeOpinion {

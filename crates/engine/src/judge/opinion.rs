@@ -32,7 +32,7 @@ impl JudgeAnswers {
         score::scores_to_compare(rubric, &self.answers())
     }
 
-    /// Answers for scoring. Questions that were not reached or not to be asked count as the rubric defines.
+    /// Answers for scoring. Questions without an answer (not reached, or excluded) count as not applicable.
     fn answers(&self) -> Vec<QuestionAnswer<'_>> {
         let skipped = QuestionAnswer { outcome: &Outcome::NotApplicable, quote: QuoteStatus::NotAsked };
         self.answers.iter().map(|answered| answered.as_ref().map_or(skipped, to_score_answer)).collect()
@@ -49,7 +49,7 @@ pub(super) struct AnsweredQuestion {
     /// Whether the answer does not count because no quote supports it.
     pub(super) lacks_evidence: bool,
     pub(super) points: Vec<GradedPoint>,
-    pub(super) took: QuestionLog,
+    pub(super) log: QuestionLog,
     pub(super) template: String,
     pub(super) kind: GraderKind,
 }
@@ -88,7 +88,7 @@ impl OpinionBuilder<'_> {
         for (question, answered) in questions.iter().zip(answers.answers) {
             let Some(mut answered) = answered else { continue };
             let criterion = question.id();
-            let own = std::mem::take(&mut answered.took.exchanges);
+            let own = std::mem::take(&mut answered.log.exchanges);
             exchanges.extend(
                 own.into_iter()
                     .map(|judge_exchange| JudgeExchange { criterion: criterion.clone(), ..judge_exchange }),
@@ -153,9 +153,9 @@ impl OpinionBuilder<'_> {
             evidence: answered.evidence,
             points: answered.points,
             flags: flags.into_iter().flatten().collect(),
-            spend: answered.took.spend.unwrap_or_default(),
+            spend: answered.log.spend.unwrap_or_default(),
             time: None,
-            attempts: answered.took.attempts,
+            attempts: answered.log.attempts,
         }
     }
 
@@ -187,7 +187,7 @@ pub(super) fn answer_with_outcome(outcome: Outcome, reason: &str) -> AnsweredQue
         quote: QuoteStatus::NotAsked,
         lacks_evidence: false,
         points: Vec::new(),
-        took: QuestionLog::default(),
+        log: QuestionLog::default(),
         template: String::new(),
         kind: GraderKind::Judge,
     }

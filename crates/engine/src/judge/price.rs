@@ -19,17 +19,17 @@ pub struct CandidateCostEstimate {
 
 /// Estimates the cost of a candidate by its bytes, at about four bytes per token.
 pub fn estimate_candidate_cost(
-    bench: &ResolvedJudges,
+    judges: &ResolvedJudges,
     bytes: usize,
     calls: CallRange,
 ) -> CandidateCostEstimate {
     let tokens_in = (bytes / 4 + TOKENS_AROUND) as f64;
-    // Each of them answers as many.
+    // Each judge is assumed to answer the same number of questions.
     let of = |member: &JudgeModel| {
         member.line.price.map(|price| (tokens_in * price.input + TOKENS_OUT * price.output) / 1e6)
     };
-    let all: Option<f64> = bench.judges().map(of).sum();
-    let one = all.map(|value| value / bench.judges().count().max(1) as f64);
+    let all: Option<f64> = judges.judges().map(of).sum();
+    let one = all.map(|value| value / judges.judges().count().max(1) as f64);
     let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|one| one * f64::from(n)) };
     CandidateCostEstimate {
         tokens: f64::from(calls.most) * (tokens_in + TOKENS_OUT),

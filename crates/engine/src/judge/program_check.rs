@@ -21,7 +21,7 @@ use crate::permission::{NotPermitted, require_permission};
 use crate::platform;
 use crate::program::{ProgramError, ProgramLimits, run_program};
 
-/// Answers that are kept in memory. Requests that share an answer are made at about the same time, so older answers
+/// Answers in memory. Requests that share an answer are made at about the same time, so older answers
 /// are not needed, and memory does not grow with the number of records.
 const MAX_REMEMBERED: usize = 10_000;
 
@@ -95,7 +95,7 @@ impl CheckPrograms {
             }
             Arc::clone(decided.entry(hasher.finalize()).or_default())
         };
-        // Only successful answers are kept, so that a failed request can be made again.
+        // Only successful answers are stored, so that a failed request can be made again.
         cell.get_or_try_init(|| self.ask(check, request)).await.cloned()
     }
 
@@ -114,7 +114,7 @@ impl CheckPrograms {
         })
     }
 
-    /// What code makes of the output of a case, for another check to look at.
+    /// The value that code computes from the output of a case, as the input of another check.
     pub async fn compute_value(
         &self,
         check: &ExternalCheck,
@@ -169,14 +169,14 @@ impl CheckPrograms {
         match code {
             CheckCode::Inline(code) => request["code"] = code.as_str().into(),
             CheckCode::File { path, function } => {
-                let found = match self.project.find(path) {
-                    Ok(found) => found,
+                let file = match self.project.find(path) {
+                    Ok(file) => file,
                     Err(missing) => self.unpack_check_file(path, &mut temporary).map_err(|error| {
                         let why = error.unwrap_or(missing.to_string());
                         CheckFailure::new(Failure::Crashed, format!("the file `{path}` of a check: {why}"))
                     })?,
                 };
-                request["file"] = found.to_string_lossy().into();
+                request["file"] = file.to_string_lossy().into();
                 request["function"] = function.clone().into();
             }
         }
@@ -191,11 +191,11 @@ impl CheckPrograms {
         temporary: &mut Option<tempfile::TempDir>,
     ) -> Result<PathBuf, Option<String>> {
         let text = self.project.read(path).map_err(|_| None::<String>)?;
-        let told = |error: std::io::Error| Some(error.to_string());
-        let folder = tempfile::tempdir().map_err(told)?;
+        let message = |error: std::io::Error| Some(error.to_string());
+        let folder = tempfile::tempdir().map_err(message)?;
         let name = Path::new(path).file_name().ok_or(None::<String>)?;
         let file = folder.path().join(name);
-        std::fs::write(&file, text.as_bytes()).map_err(told)?;
+        std::fs::write(&file, text.as_bytes()).map_err(message)?;
         *temporary = Some(folder);
         Ok(file)
     }
@@ -237,14 +237,14 @@ impl CheckPrograms {
 
     async fn post(&self, check: &ExternalCheck, url: &str, request: String) -> Result<Vec<u8>, CheckFailure> {
         let address = url.split(['?', '#']).next().unwrap_or(url);
-        let told = |why: String| format!("the check `{}`: {address} {why}", check.name);
-        let unavailable = |why: String| CheckFailure::new(Failure::Unavailable, told(why));
+        let detail = |why: String| format!("the check `{}`: {address} {why}", check.name);
+        let unavailable = |why: String| CheckFailure::new(Failure::Unavailable, detail(why));
         let client =
             self.resolver.client_for(url).map_err(|error| unavailable(format!("is refused: {error}")))?;
         let lost = |error: reqwest::Error| match error.is_timeout() {
             true => {
                 let limit = check.time_limit.as_secs_f64();
-                CheckFailure::new(Failure::Timeout, told(format!("did not answer within {limit} s")))
+                CheckFailure::new(Failure::Timeout, detail(format!("did not answer within {limit} s")))
             }
             false => unavailable(format!("cannot be reached: {}", error.without_url())),
         };
@@ -260,18 +260,18 @@ impl CheckPrograms {
             bytes.extend_from_slice(&chunk);
             if MAX_ANSWER < bytes.len() {
                 let why = format!("answered with more than {MAX_ANSWER} bytes");
-                return Err(CheckFailure::new(Failure::Malformed, told(why)));
+                return Err(CheckFailure::new(Failure::Malformed, detail(why)));
             }
         }
         if !status.is_success() {
-            let said: String = String::from_utf8_lossy(&bytes).trim().chars().take(300).collect();
-            return Err(unavailable(format!("answered {status}: {said}")));
+            let body: String = String::from_utf8_lossy(&bytes).trim().chars().take(300).collect();
+            return Err(unavailable(format!("answered {status}: {body}")));
         }
         Ok(bytes)
     }
 }
 
-/// What a check of this process says about a value.
+/// The verdict of a check of this process about a value.
 fn judge_value(inner: &GradingMethod, value: &Json) -> Result<ExternalVerdict, CheckFailure> {
     let crashed = |error: BadCheck| CheckFailure::new(Failure::Crashed, error.to_string());
     let check = Check::compile(inner).map_err(crashed)?;

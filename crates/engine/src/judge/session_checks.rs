@@ -90,14 +90,14 @@ impl JudgeSession<'_> {
         for (name, weights) in check.scores.iter().flatten() {
             // A criterion that does not apply has no score.
             let find_score = |id: &String| scored.iter().find(|scored| scored.names.first() == Some(id));
-            let found: Vec<(f64, f64)> =
+            let weighted_scores: Vec<(f64, f64)> =
                 weights.iter().filter_map(|(id, weight)| Some((*weight, find_score(id)?.score))).collect();
-            // Criteria that weigh nothing count alike, and a name without any score is left out: it is not 0.
-            let is_weighted = found.iter().any(|(weight, _)| 0.0 < *weight);
+            // If no criterion has a weight, all count equally. A name without any score is left out: it is not 0.
+            let is_weighted = weighted_scores.iter().any(|(weight, _)| 0.0 < *weight);
             let weigh = |weight: f64| if is_weighted { weight } else { 1.0 };
-            let total: f64 = found.iter().map(|(weight, _)| weigh(*weight)).sum();
-            let sum: f64 = found.iter().map(|(weight, score)| weigh(*weight) * score).sum();
-            if !found.is_empty() {
+            let total: f64 = weighted_scores.iter().map(|(weight, _)| weigh(*weight)).sum();
+            let sum: f64 = weighted_scores.iter().map(|(weight, score)| weigh(*weight) * score).sum();
+            if !weighted_scores.is_empty() {
                 scores.insert(name.clone(), (sum / total).into());
             }
         }
@@ -144,20 +144,21 @@ impl JudgeSession<'_> {
         run_long_check(move |stop| run(&material, Some(stop)), CHECK_TIME).await
     }
 
-    /// What a moderation service says about the response, if the check asks one.
+    /// The report of a moderation service about the response, if the check uses one.
     async fn moderate_response(
         &self,
         check: &Check,
         subject: &CheckSubject<'_>,
     ) -> Result<Option<ModerationReport>, NoModeration> {
-        let asked = check.moderation_model().zip(check.text_to_moderate(subject)).zip(self.text_services);
-        match asked {
+        let moderation =
+            check.moderation_model().zip(check.text_to_moderate(subject)).zip(self.text_services);
+        match moderation {
             Some(((model, text), text_services)) => text_services.moderate(model, &text).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// Runs a check in this process on what code makes of the output.
+    /// Runs a check in this process on the value that code computes from the output.
     pub(super) async fn run_check_on_value(
         &self,
         check: &ExternalCheck,
@@ -253,7 +254,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// A check that compares without end, and tells when it is stopped.
+    /// A check that compares without end, and sends a message when it is stopped.
     fn endless(ended: mpsc::Sender<()>) -> impl FnOnce(&AtomicBool) -> CheckFinding + Send + 'static {
         move |stop: &AtomicBool| {
             let references = vec![serde_json::json!("b"); 1_000];

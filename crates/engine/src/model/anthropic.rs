@@ -87,11 +87,14 @@ pub(super) fn read_anthropic_reply(body: &Json, with_tools: bool) -> Result<Mode
             .filter_map(|block| block["text"].as_str())
             .collect()
     };
-    let stop = match body["stop_reason"].as_str() {
+    let reason = body["stop_reason"].as_str();
+    let stop = match reason {
         Some("refusal") => StopReason::Refusal,
         Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
-        _ => StopReason::End,
+        None | Some("end_turn" | "stop_sequence" | "tool_use") => StopReason::End,
+        Some(_) => StopReason::Other,
     };
+    let stopped_by = reason.filter(|_| stop == StopReason::Other).map(str::to_owned);
     let written = read_usage_count(body, "cache_creation_input_tokens");
     let text = called.unwrap_or_else(spoken);
     // Writing the cache costs a quarter more.
@@ -100,6 +103,7 @@ pub(super) fn read_anthropic_reply(body: &Json, with_tools: bool) -> Result<Mode
         calls,
         usage: read_anthropic_usage(body),
         stop,
+        stopped_by,
         surcharged: written.div_ceil(4),
         ..ModelReply::default()
     })

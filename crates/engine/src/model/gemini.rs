@@ -74,13 +74,24 @@ pub(super) fn read_gemini_reply(body: &Json) -> Result<ModelReply, ModelError> {
         .collect();
     let text: String =
         parts().filter(|part| part["thought"] != true).filter_map(|part| part["text"].as_str()).collect();
-    let stop = match candidate["finishReason"].as_str() {
-        Some("MAX_TOKENS") => StopReason::Length,
-        None | Some("STOP" | "FINISH_REASON_UNSPECIFIED") => StopReason::End,
-        Some(_) if text.is_empty() => StopReason::Refusal,
-        Some(_) => StopReason::End,
-    };
-    Ok(ModelReply { text, calls, usage, stop, ..ModelReply::default() })
+    let reason = candidate["finishReason"].as_str();
+    let stop = reason.map_or(StopReason::End, parse_gemini_finish_reason);
+    let stopped_by =
+        reason.filter(|_| matches!(stop, StopReason::Refusal | StopReason::Other)).map(str::to_owned);
+    Ok(ModelReply { text, calls, usage, stop, stopped_by, ..ModelReply::default() })
+}
+
+/// Of the reasons that the vendor documents, `STOP` alone is the natural end of a reply. There are more from year to
+/// year, and a text that was stopped by any of them may be a part.
+fn parse_gemini_finish_reason(reason: &str) -> StopReason {
+    match reason {
+        "STOP" => StopReason::End,
+        "MAX_TOKENS" => StopReason::Length,
+        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
+            StopReason::Refusal
+        }
+        _ => StopReason::Other,
+    }
 }
 
 pub(super) fn read_gemini_usage(body: &Json) -> Usage {

@@ -163,6 +163,9 @@ pub struct ModelReply {
     pub usage: Usage,
     #[serde(default)]
     pub stop: StopReason,
+    /// The vendor's word for what stopped the model, where neither the model nor the limit did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
     /// Tokens in that are paid once more on top, such as a quarter of those a vendor cached for later.
     #[serde(default, skip_serializing_if = "is_none")]
     pub surcharged: u64,
@@ -180,6 +183,22 @@ pub struct ModelReply {
     pub n_refused: u32,
 }
 
+impl ModelReply {
+    /// Why there is no whole reply, where neither the model nor the limit stopped it.
+    pub fn describe_stop(&self) -> Option<String> {
+        // Any server writes it.
+        let word = self.stopped_by.as_ref().map(|word| word.chars().take(100).collect::<String>());
+        match (self.stop, word) {
+            (StopReason::Refusal, Some(word)) => Some(format!("the vendor stopped the reply: `{word}`")),
+            (StopReason::Other, Some(word)) => {
+                Some(format!("the model stopped before the end of its reply: `{word}`"))
+            }
+            (StopReason::Other, None) => Some("the model stopped before the end of its reply".to_owned()),
+            (StopReason::Refusal, None) | (StopReason::End | StopReason::Length, _) => None,
+        }
+    }
+}
+
 fn is_none(number: &u64) -> bool {
     *number == 0
 }
@@ -192,8 +211,10 @@ pub enum StopReason {
     End,
     /// It ran into the limit of tokens.
     Length,
-    /// It would not answer.
+    /// It would not answer, or the vendor would not let it.
     Refusal,
+    /// Something else, so that the reply may be a part of what the model would have said.
+    Other,
 }
 
 /// Error, if there is no reply.

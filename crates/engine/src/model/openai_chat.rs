@@ -93,16 +93,40 @@ pub(super) fn read_chat_reply(body: &Json, with_tools: bool) -> Result<ModelRepl
         other => other.as_str().unwrap_or_default().to_owned(),
     };
     let refusal = message["refusal"].as_str().filter(|message| !message.is_empty());
-    let stop = match choice["finish_reason"].as_str() {
+    let reason = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty());
+    let stop = match reason {
         _ if refusal.is_some() => StopReason::Refusal,
-        Some("content_filter") => StopReason::Refusal,
-        Some("length" | "model_length") => StopReason::Length,
-        _ => StopReason::End,
+        Some(reason) => parse_chat_finish_reason(reason),
+        None => StopReason::End,
     };
+    let is_stopped = refusal.is_none() && matches!(stop, StopReason::Refusal | StopReason::Other);
+    let stopped_by = reason.filter(|_| is_stopped).map(str::to_owned);
     let text = refusal.map(str::to_owned).or(called).unwrap_or(spoken);
     let usage = read_chat_usage(body);
     let (mean_log_probability, guardrails) = (read_log_probabilities(choice), read_content_filters(body));
-    Ok(ModelReply { text, calls, usage, stop, mean_log_probability, guardrails, ..ModelReply::default() })
+    Ok(ModelReply {
+        text,
+        calls,
+        usage,
+        stop,
+        stopped_by,
+        mean_log_probability,
+        guardrails,
+        ..ModelReply::default()
+    })
+}
+
+/// OpenAI has `stop`, `length`, `tool_calls`, `function_call` and `content_filter`. Servers that take its protocol write
+/// the end of a reply in the words of other vendors as well: `eos`, `end_turn`, `COMPLETE`. Any other word, such as
+/// `error`, `abort` or DeepSeek's `insufficient_system_resource`, may stand below a part of a reply.
+fn parse_chat_finish_reason(reason: &str) -> StopReason {
+    match reason.to_ascii_lowercase().as_str() {
+        "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence" | "end_turn"
+        | "complete" | "completed" => StopReason::End,
+        "length" | "model_length" | "max_tokens" => StopReason::Length,
+        "content_filter" => StopReason::Refusal,
+        _ => StopReason::Other,
+    }
 }
 
 fn read_log_probabilities(choice: &Json) -> Option<f64> {

@@ -80,13 +80,18 @@ pub(super) fn read_responses_reply(body: &Json, with_tools: bool) -> Result<Mode
             text.push_str(part["text"].as_str().or(part["refusal"].as_str()).unwrap_or_default());
         }
     }
-    let stop = match body["incomplete_details"]["reason"].as_str() {
+    let (reason, status) = (body["incomplete_details"]["reason"].as_str(), body["status"].as_str());
+    let stop = match (reason, status) {
         _ if refused => StopReason::Refusal,
-        Some("content_filter") => StopReason::Refusal,
-        Some("max_output_tokens") => StopReason::Length,
-        _ => StopReason::End,
+        (Some("content_filter"), _) => StopReason::Refusal,
+        (Some("max_output_tokens"), _) => StopReason::Length,
+        (None, None | Some("completed")) => StopReason::End,
+        _ => StopReason::Other,
     };
-    Ok(ModelReply { text, calls, usage: read_responses_usage(body), stop, ..ModelReply::default() })
+    let is_stopped = !refused && matches!(stop, StopReason::Refusal | StopReason::Other);
+    let stopped_by = reason.or(status).filter(|_| is_stopped).map(str::to_owned);
+    let usage = read_responses_usage(body);
+    Ok(ModelReply { text, calls, usage, stop, stopped_by, ..ModelReply::default() })
 }
 
 pub(super) fn read_responses_usage(body: &Json) -> Usage {

@@ -40,8 +40,6 @@ pub struct Resolver {
     provided: BTreeMap<String, Arc<dyn LanguageModel>>,
     /// Whether models have names only, and nothing may be sent to any.
     sends_nothing: bool,
-    /// Whether prices of the settings count where there is none that they are at least as high as.
-    trusts_prices: bool,
 }
 
 /// Why a name leads to no model, or a definition to no judge.
@@ -109,7 +107,6 @@ impl Resolver {
             forms: FormMemory::default(),
             provided: BTreeMap::new(),
             sends_nothing: false,
-            trusts_prices: true,
         };
         // A wrong proxy or certificate is an error of the settings, whether or not a model is called.
         if resolver.network.ca.is_some() || resolver.network.proxy.is_some() {
@@ -156,13 +153,6 @@ impl Resolver {
     #[must_use]
     pub fn without_requests(self) -> Self {
         Self { client: OnceLock::new(), network: NetworkOptions::default(), sends_nothing: true, ..self }
-    }
-
-    /// For settings that are not trusted: a price that is too low would let a run exceed its cap. So their prices only
-    /// raise those that are known.
-    #[must_use]
-    pub fn without_trusted_prices(self) -> Self {
-        Self { trusts_prices: false, ..self }
     }
 
     /// Lets keys go to this address.
@@ -302,18 +292,8 @@ impl Resolver {
         own_price(&self.settings, name)
     }
 
-    /// The price of a model by its names in the settings, and by what is known of it without them.
     fn choose_price(&self, names: &[&str], known: Option<Price>) -> Option<Price> {
-        let own = names.iter().find_map(|name| self.own_price(name));
-        match (own, known) {
-            (Some(own), Some(known)) if !self.trusts_prices => Some(Price {
-                input: own.input.max(known.input),
-                cached: own.cached.max(known.cached),
-                output: own.output.max(known.output),
-            }),
-            (_, known) if !self.trusts_prices => known,
-            (own, known) => own.or(known),
-        }
+        choose_price(&self.settings, names, known)
     }
 
     /// Whether the price of a judge's model is from the settings, under its full name or as it was written.
@@ -551,6 +531,20 @@ fn own_price(settings: &ProjectSettings, name: &str) -> Option<Price> {
     Some(Price { input: price.input, cached: price.cached_input, output: price.output })
 }
 
+/// The price of a model by its names in the settings, the first that has one, and by what is known of it without them.
+fn choose_price(settings: &ProjectSettings, names: &[&str], known: Option<Price>) -> Option<Price> {
+    let own = names.iter().find_map(|name| own_price(settings, name));
+    match (own, known) {
+        (own, known) if settings.may_lower_prices() => own.or(known),
+        (Some(own), Some(known)) => Some(Price {
+            input: own.input.max(known.input),
+            cached: own.cached.max(known.cached),
+            output: own.output.max(known.output),
+        }),
+        (_, known) => known,
+    }
+}
+
 /// Parts of the names that instrumentations give to vendors.
 const PROVIDERS: [(&str, &str); 9] = [
     ("openai", "openai"),
@@ -572,18 +566,18 @@ pub fn listed_price(settings: &ProjectSettings, provider: Option<&str>, model: &
         let is_its = |vendor: &&Vendor| vendor.prefixes.iter().any(|prefix| model.starts_with(prefix));
         VENDORS.iter().find(is_its).map(|vendor| vendor.name)
     };
-    let own = || own_price(settings, model);
     match named.or_else(by_model) {
-        Some(vendor) => own_price(settings, &format!("{vendor}/{model}"))
-            .or_else(own)
-            .or_else(|| vendor_price(vendor, model)),
-        None => own(),
+        Some(vendor) => {
+            let full = format!("{vendor}/{model}");
+            choose_price(settings, &[&full, model], vendor_price(vendor, model))
+        }
+        None => choose_price(settings, &[model], None),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use jurist_core::dialect::{CustomVendor, ModelPrice};
+    use jurist_core::dialect::{CustomVendor, ModelPrice, SettingsFile};
 
     use super::*;
 
@@ -693,22 +687,32 @@ mod tests {
         let price = ModelPrice { input: 0.0, cached_input: 0.0, output: 99.0 };
         let named = ["openai/gpt-5-mini", "openai/judge-1", "ollama/x", "command:judge.sh", "python/judge"];
         let prices = named.map(|name| (name.to_owned(), price)).into();
-        let settings = ProjectSettings { prices, ..ProjectSettings::default() };
-        let resolver = || Resolver::new(settings.clone(), |_| None).unwrap();
-        let input_and_output = |resolver: Resolver, model: &str| {
+        let file = SettingsFile { path: ".jurist/config.yaml".into(), text: "prices: {}".into() };
+        let unread = ProjectSettings { prices, file: Some(file), ..ProjectSettings::default() };
+        let trusted = ProjectSettings { is_file_trusted: true, ..unread.clone() };
+        let own = ProjectSettings { file: None, ..unread.clone() };
+        let input_and_output = |settings: &ProjectSettings, model: &str| {
             let judge = Judge { model: Some(model.to_owned()), ..Judge::default() };
+            let resolver = Resolver::new(settings.clone(), |_| None).unwrap();
             let price = resolver.resolve_endpoint(&judge).unwrap().price;
             price.map(|price| (price.input, price.output))
         };
         for model in named {
-            assert_eq!(input_and_output(resolver(), model), Some((0.0, 99.0)), "{model}");
+            assert_eq!(input_and_output(&trusted, model), Some((0.0, 99.0)), "{model}");
+            assert_eq!(input_and_output(&own, model), Some((0.0, 99.0)), "{model}");
         }
-        let resolver = || resolver().without_trusted_prices();
-        assert_eq!(input_and_output(resolver(), "openai/gpt-5-mini"), Some((0.25, 99.0)));
-        assert_eq!(input_and_output(resolver(), "ollama/x"), Some((0.0, 99.0)), "free without the settings");
+        assert_eq!(input_and_output(&unread, "openai/gpt-5-mini"), Some((0.25, 99.0)));
+        assert_eq!(input_and_output(&unread, "ollama/x"), Some((0.0, 99.0)), "free without the settings");
         for model in ["openai/judge-1", "command:judge.sh", "python/judge"] {
-            assert_eq!(input_and_output(resolver(), model), None, "{model} has no listed price");
+            assert_eq!(input_and_output(&unread, model), None, "{model} has no listed price");
         }
+        // The same for models that only traces name.
+        let traced = |settings: &ProjectSettings, model: &str| {
+            listed_price(settings, Some("openai"), model).map(|price| (price.input, price.output))
+        };
+        assert_eq!(traced(&trusted, "gpt-5-mini"), Some((0.0, 99.0)));
+        assert_eq!(traced(&unread, "gpt-5-mini"), Some((0.25, 99.0)));
+        assert_eq!((traced(&trusted, "judge-1"), traced(&unread, "judge-1")), (Some((0.0, 99.0)), None));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Rates;
+use jurist_engine::trust::{TrustRule, decide_trust};
 use jurist_server::Work;
 use jurist_server::monitor::{LoadedMonitorVersion, apply_monitor_file, find_monitor, watch_monitors};
 use jurist_store::{ProjectId, Region, Store, clock};
@@ -50,6 +51,8 @@ async fn main() {
 async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) -> (usize, Vec<world::Seen>) {
     let settings =
         jurist_engine::load::load_suite(Path::new(".jurist/config.yaml"), Default::default()).settings;
+    // They are this repository's own.
+    let settings = decide_trust(settings, TrustRule::AllFiles);
     let work = Work { settings, ..Work::default() };
     let begin = world.now - DAYS * DAY;
     let files = [

@@ -70,6 +70,7 @@ use utoipa_axum::router::OpenApiRouter;
 use self::endpoints::ApiRoutes;
 use crate::app::App;
 use crate::auth::COOKIE;
+use crate::blocking::block_if_long;
 use crate::connections::BodyShare;
 use crate::error::{ApiError, Problem};
 use crate::ingest::{Encoding, estimate_decoded_bytes};
@@ -117,13 +118,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     }
 }
 
-/// Reads a body of JSON. The error names the key, such as `pieces[0].kind`, and the line and column.
+/// Reads a body of JSON; a long one keeps no other request waiting. The error names the key, such as `pieces[0].kind`, and the line and column.
 fn parse_json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     // A list would be taken for the fields in their order.
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(ApiError::bad("the body must be a JSON object"));
     }
-    Ok(axum::Json::from_bytes(body)?.0)
+    Ok(block_if_long(body.len(), || axum::Json::from_bytes(body))?.0)
 }
 
 impl<T: Serialize> axum::response::IntoResponse for Json<T> {

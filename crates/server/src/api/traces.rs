@@ -23,6 +23,7 @@ use super::{Json, Path, Query, parse_json_body};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{AccessScope, Principal};
+use crate::blocking::block_if_long;
 use crate::error::{ApiError, Problem, not_modified};
 use crate::ingest::{
     AdmittedRequest, Arrival, BodyLine, BodyLineReader, Encoding, IngestDefaults, Intake, LineAnswer,
@@ -361,9 +362,11 @@ async fn receive_trace(
     let now = clock::current_time();
     let mut pass = AdmittedRequest::new(&app.admission, app.settings.ingest, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
-    pass.admit_decoding(estimate_decoded_bytes(&body, Encoding::Json))?;
-    let sent: TraceEnvelope = parse_json_body(&body)?;
-    let arrival = sent.read(&IngestDefaults::default(), &app.settings.redactor, now)?;
+    let arrival = block_if_long(body.len(), || {
+        pass.admit_decoding(estimate_decoded_bytes(&body, Encoding::Json))?;
+        let sent: TraceEnvelope = parse_json_body(&body)?;
+        Ok::<_, ApiError>(sent.read(&IngestDefaults::default(), &app.settings.redactor, now)?)
+    })?;
     store_trace_arrival(&app, &caller, arrival, now).await.map(Json)
 }
 

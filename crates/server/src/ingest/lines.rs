@@ -16,6 +16,7 @@ use super::admission::{AdmittedRequest, MAX_DECODED_BYTES, USUAL_GROWTH};
 use super::arrival::{Arrival, IngestDefaults};
 use super::decoded_size::estimate_decoded_bytes;
 use super::otlp::{Encoding, Spans};
+use crate::blocking::block_if_long;
 use crate::error::ApiError;
 
 /// Lines that are decoded together and written in one transaction, and their bytes.
@@ -85,15 +86,18 @@ impl Intake<'_> {
     pub async fn take(&self, lines: Vec<(usize, Vec<u8>)>) -> Result<Vec<LineAnswer>, StoreError> {
         let (mut answers, mut wholes, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let now = clock::current_time();
-        for (line, text) in lines {
-            match self.read(&text, now) {
-                Ok(Arrival::Whole { id, finished }) => {
-                    wholes.push(WholeTraceLine { line, id, finished: *finished });
+        let n_bytes = lines.iter().map(|(_, text)| text.len()).sum();
+        block_if_long(n_bytes, || {
+            for (line, text) in lines {
+                match self.read(&text, now) {
+                    Ok(Arrival::Whole { id, finished }) => {
+                        wholes.push(WholeTraceLine { line, id, finished: *finished });
+                    }
+                    Ok(other) => parts.push((line, other)),
+                    Err(why) => answers.push(LineAnswer::error(line, why)),
                 }
-                Ok(other) => parts.push((line, other)),
-                Err(why) => answers.push(LineAnswer::error(line, why)),
             }
-        }
+        });
         let mut wholes = wholes.into_iter().peekable();
         while wholes.peek().is_some() {
             let batch: Vec<WholeTraceLine> = wholes.by_ref().take(BATCH).collect();

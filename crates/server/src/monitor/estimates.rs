@@ -18,7 +18,7 @@ use jurist_core::stats::monitoring::{
 use jurist_store::decisions::{DecisionState, DecisionTally, TallyGrouping};
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::scores::{ScoreFilter, ScoreTally};
-use jurist_store::{MonitorVersionId, ProjectId, RubricVersionId, Store, StoreError};
+use jurist_store::{MonitorVersionId, ProjectId, RubricVersionId, Store, StoreError, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -313,7 +313,7 @@ pub async fn compute_monitor_trends(
         }
         let series = (&version, judge.as_str(), criterion);
         let key = SequenceKey::new(project, monitor.id, window, series);
-        let days = sequences.follow(store, key, &gathered.n_by_day(series)).await?;
+        let days = sequences.follow(store, key, &gathered.n_by_day(series), clock::current_time()).await?;
         trends.push(gathered.trend(series, Some(&days)));
     }
     Ok(trends)
@@ -408,7 +408,8 @@ impl MonitorTallies {
                 n: units.iter().map(|sums| sums.scores.n).sum(),
                 mean: mean_estimate.as_ref().map(|traffic| traffic.mean),
                 interval: mean_estimate.as_ref().map(|traffic| traffic.interval),
-                sequence: sequence.and_then(|sequence| sequence.get(&day)?.sequence.interval(&populations)),
+                sequence: sequence
+                    .and_then(|sequence| sequence.get(&day)?.end.sequence.interval(&populations)),
             });
         }
         MonitorTrend {

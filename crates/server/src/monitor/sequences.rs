@@ -1,4 +1,5 @@
-//! Cache of confidence sequences at the end of each day, so that a trend reads only the scores of days that changed.
+//! Cache of confidence sequences at the end of each day, so that a trend reads only the scores of days that changed, and
+//! of a day that changes all the time only its newest scores.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,10 @@ const MOST: usize = 256;
 /// Most scores of a sequence.
 const LONGEST: usize = 100_000;
 
+/// A checkpoint is so far in the past, in microseconds. Judges answer within seconds, and a job of a worker that died is
+/// done again after a minute, so that few scores belong before a checkpoint that was made; these cost a day's scores.
+const CHECKPOINT_AGE: i64 = 120_000_000;
+
 pub(super) const ALPHA: f64 = 0.05;
 
 #[derive(Debug, Default)]
@@ -34,14 +39,29 @@ pub(super) struct SequenceKey {
     pub from: Time,
 }
 
-pub(super) type DailySequences = BTreeMap<Time, SequenceState>;
+pub(super) type DailySequences = BTreeMap<Time, SequenceDay>;
 
-/// State of a sequence at the end of a day.
+/// A day of a sequence.
+#[derive(Debug, Clone)]
+pub(super) struct SequenceDay {
+    /// At the end of the day.
+    pub end: SequenceState,
+    /// The state at an earlier moment of the day, from which the day is continued when it gets more scores.
+    checkpoint: Option<Checkpoint>,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct SequenceState {
     /// Number of scores so far. Scores never change, so an equal number means equal scores.
     n: usize,
     pub sequence: TrafficSequence,
+}
+
+/// The state after all scores of traces that were decided before a moment.
+#[derive(Debug, Clone)]
+struct Checkpoint {
+    until: Time,
+    state: SequenceState,
 }
 
 impl Sequences {
@@ -51,28 +71,24 @@ impl Sequences {
         store: &Store,
         key: SequenceKey,
         days: &BTreeMap<Time, usize>,
+        now: Time,
     ) -> Result<DailySequences, StoreError> {
         let mut known = self.all().get(&key).cloned().unwrap_or_default();
-        let (mut stood, mut followed) = (
-            SequenceState { n: 0, sequence: TrafficSequence::new(TraceStratum::ALL.len(), ALPHA) },
-            DailySequences::new(),
-        );
+        let (mut state, mut followed) = (SequenceState::empty(), DailySequences::new());
         for (day, n) in days {
-            let before = stood.n;
-            stood.n += n;
-            match known.remove(day) {
-                Some(it) if it.n == stood.n => stood = it,
-                _ => {
+            let n_after = state.n + n;
+            let sequence_day = match known.remove(day) {
+                Some(same) if same.end.n == n_after => same,
+                changed => {
                     // States of later days depend on this day, so they are dropped.
                     known.clear();
-                    let left = LONGEST.saturating_sub(before);
-                    for StratumScore { stratum, unit } in key.scores(store, *day, left).await? {
-                        // Stored scores are within 0..=1, so this cannot fail.
-                        let _ = stood.sequence.push(stratum.as_str(), unit);
-                    }
+                    let scores = DayScores { store, key: &key, start: *day, n_after, now };
+                    let checkpoint = changed.and_then(|changed| changed.checkpoint);
+                    scores.follow(state, checkpoint).await?
                 }
-            }
-            followed.insert(*day, stood.clone());
+            };
+            state = sequence_day.end.clone();
+            followed.insert(*day, sequence_day);
         }
         let mut all = self.all();
         if MOST <= all.len() && !all.contains_key(&key) {
@@ -84,6 +100,70 @@ impl Sequences {
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<SequenceKey, DailySequences>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SequenceState {
+    fn empty() -> Self {
+        Self { n: 0, sequence: TrafficSequence::new(TraceStratum::ALL.len(), ALPHA) }
+    }
+}
+
+/// The stored scores of a day.
+struct DayScores<'a> {
+    store: &'a Store,
+    key: &'a SequenceKey,
+    start: Time,
+    /// Number of scores at the end of the day, from the stored sums.
+    n_after: usize,
+    now: Time,
+}
+
+impl DayScores<'_> {
+    /// Continues from the checkpoint of the day. If scores are missing then, a trace from before the checkpoint was scored
+    /// after it, and all scores of the day are read.
+    async fn follow(
+        &self,
+        before: SequenceState,
+        checkpoint: Option<Checkpoint>,
+    ) -> Result<SequenceDay, StoreError> {
+        if let Some(Checkpoint { until, state }) = checkpoint {
+            let continued = self.push_from(until, state).await?;
+            if self.n_after <= continued.end.n {
+                return Ok(continued);
+            }
+        }
+        let mut whole = self.push_from(self.start, before).await?;
+        // Scores beyond the longest sequence count as well.
+        whole.end.n = whole.end.n.max(self.n_after);
+        Ok(whole)
+    }
+
+    /// Adds the scores of traces that were decided from a time on, and makes the next checkpoint on the way.
+    async fn push_from(&self, from: Time, mut state: SequenceState) -> Result<SequenceDay, StoreError> {
+        let end = self.start.micros() + DAY;
+        let until = Time::from_micros((self.now.micros() - CHECKPOINT_AGE).clamp(from.micros(), end));
+        self.push((from, until), &mut state).await?;
+        // A day that is over is seldom continued, and a sequence that has its longest length never is.
+        let is_continued = until.micros() < end && state.n < LONGEST;
+        let checkpoint = is_continued.then(|| Checkpoint { until, state: state.clone() });
+        self.push((until, Time::from_micros(end)), &mut state).await?;
+        Ok(SequenceDay { end: state, checkpoint })
+    }
+
+    async fn push(&self, window: (Time, Time), state: &mut SequenceState) -> Result<(), StoreError> {
+        let (from, until) = window;
+        let room = LONGEST.saturating_sub(state.n);
+        if until <= from || room == 0 {
+            return Ok(());
+        }
+        let scores = self.key.scores(self.store, window, room).await?;
+        state.n += scores.len();
+        for StratumScore { stratum, unit } in scores {
+            // Stored scores are within 0..=1, so this cannot fail.
+            let _ = state.sequence.push(stratum.as_str(), unit);
+        }
+        Ok(())
     }
 }
 
@@ -105,9 +185,13 @@ impl SequenceKey {
         }
     }
 
-    async fn scores(&self, store: &Store, day: Time, most: usize) -> Result<Vec<StratumScore>, StoreError> {
+    async fn scores(
+        &self,
+        store: &Store,
+        window: (Time, Time),
+        most: usize,
+    ) -> Result<Vec<StratumScore>, StoreError> {
         let series = (&self.version, self.judge.as_str(), self.criterion.as_str());
-        let window = (day, Time::from_micros(day.micros() + DAY));
         store.scores_in_order(self.project, self.monitor, series, self.agent.as_deref(), window, most).await
     }
 }
@@ -116,6 +200,7 @@ impl SequenceKey {
 mod tests {
     use jurist_core::money::Rates;
     use jurist_store::decisions::{DecisionState, NewMonitorDecision, TraceRevision};
+    use jurist_store::monitors::StoredMonitor;
     use jurist_store::scores::{Score, ScoreContext};
     use jurist_store::testing::for_each_engine;
     use jurist_store::{Probability, Region, TraceId};
@@ -126,22 +211,27 @@ mod tests {
 
     const MONITOR: &str = "{agent: desk, rubric: {criteria: [{name: kind, description: It is kind.}]}}";
 
-    #[test]
-    fn what_was_worked_out_is_what_would_be_worked_out_anew() {
-        for_each_engine(|scene| async move {
-            let (store, now) = (&scene.store, Time::parse("2028-02-01T00:00:00Z").unwrap());
-            let project = store.default_project(&Rates::default(), now).await.unwrap();
+    /// A monitor with traces `a` to `e`, which get scores.
+    struct ScoredMonitor<'a> {
+        store: &'a Store,
+        project: ProjectId,
+        monitor: StoredMonitor,
+        start: Time,
+    }
+
+    impl<'a> ScoredMonitor<'a> {
+        async fn new(store: &'a Store) -> Self {
+            let start = Time::parse("2028-02-01T00:00:00Z").unwrap();
+            let project = store.default_project(&Rates::default(), start).await.unwrap();
             let place = (&Region::default(), &Work::default());
-            apply_monitor_file(store, project, None, MONITOR, place, None, now).await.unwrap();
+            apply_monitor_file(store, project, None, MONITOR, place, None, start).await.unwrap();
             let monitor = find_monitor(store, project, "desk").await.unwrap();
-            let newest = monitor.newest.as_ref().unwrap();
-            let day = |n: i64| Time::from_micros(now.micros() + n * DAY);
             let id = |name: &str| TraceId::new(name).unwrap();
             let decision = |name: &str| NewMonitorDecision {
                 trace: id(name),
                 revision: 1,
                 monitor: monitor.id,
-                version: newest.id,
+                version: monitor.newest.as_ref().unwrap().id,
                 agent: Some("desk".to_owned()),
                 stratum: TraceStratum::Other,
                 probability: Probability::CERTAIN,
@@ -149,46 +239,93 @@ mod tests {
                 state: DecisionState::Sampled,
                 reason: "drawn".to_owned(),
             };
-            let names = ["a", "b", "c", "d"];
+            let names = ["a", "b", "c", "d", "e"];
             let seen = names.map(|name| TraceRevision { trace: id(name), revision: 1 });
-            store.consider(project, &seen, &names.map(decision), |_| None, now).await.unwrap();
-            let score = async |name: &str, at: i64, unit: Option<f64>| {
-                let scored = ScoreContext {
-                    monitor: monitor.id,
-                    trace: id(name),
-                    revision: 1,
-                    version: newest.id,
-                    rubric_version: newest.rubric_version.clone(),
-                    rescore: None,
-                    stratum: TraceStratum::Other,
-                    agent: Some("desk".to_owned()),
-                    probability: Probability::CERTAIN,
-                    decided: day(at),
-                };
-                let one = Score { judge: "m".into(), criterion: String::new(), unit, is_passed: None };
-                store.put_scores(project, &scored, &[one], None, now).await.unwrap();
+            store.consider(project, &seen, &names.map(decision), |_| None, start).await.unwrap();
+            Self { store, project, monitor, start }
+        }
+
+        fn day(&self, n: i64) -> Time {
+            Time::from_micros(self.start.micros() + n * DAY)
+        }
+
+        /// Stores the score of a trace about which the monitor decided at a time.
+        async fn score(&self, name: &str, decided: Time, unit: Option<f64>) {
+            let newest = self.monitor.newest.as_ref().unwrap();
+            let scored = ScoreContext {
+                monitor: self.monitor.id,
+                trace: TraceId::new(name).unwrap(),
+                revision: 1,
+                version: newest.id,
+                rubric_version: newest.rubric_version.clone(),
+                rescore: None,
+                stratum: TraceStratum::Other,
+                agent: Some("desk".to_owned()),
+                probability: Probability::CERTAIN,
+                decided,
             };
-            let remembered = Sequences::default();
-            let window = TrafficWindow { agent: None, from: day(0), until: day(9) };
-            let ends = async |sequences: &Sequences, n: [usize; 3]| {
-                let key = SequenceKey::new(project, monitor.id, &window, (&newest.rubric_version, "m", ""));
-                let days = (0..3).map(day).zip(n).collect();
-                let all = sequences.follow(store, key, &days).await.unwrap();
-                all.into_values().map(|sequence_state| sequence_state.sequence).collect::<Vec<_>>()
-            };
-            score("a", 0, Some(0.9)).await;
-            score("b", 1, None).await;
-            score("c", 2, Some(0.2)).await;
-            let first = ends(&remembered, [1, 0, 1]).await;
+            let one = Score { judge: "m".into(), criterion: String::new(), unit, is_passed: None };
+            self.store.put_scores(self.project, &scored, &[one], None, self.start).await.unwrap();
+        }
+
+        /// The sequence at the end of each day, given the numbers of scores.
+        async fn follow(&self, sequences: &Sequences, n: &[usize], now: Time) -> Vec<TrafficSequence> {
+            let version = &self.monitor.newest.as_ref().unwrap().rubric_version;
+            let window = TrafficWindow { agent: None, from: self.day(0), until: self.day(9) };
+            let key = SequenceKey::new(self.project, self.monitor.id, &window, (version, "m", ""));
+            let days =
+                n.iter().enumerate().map(|(day, n)| (self.day(i64::try_from(day).unwrap()), *n)).collect();
+            let followed = sequences.follow(self.store, key, &days, now).await.unwrap();
+            followed.into_values().map(|day| day.end.sequence).collect()
+        }
+    }
+
+    #[test]
+    fn cached_days_are_equal_to_days_that_are_read_again() {
+        for_each_engine(|scene| async move {
+            let desk = ScoredMonitor::new(&scene.store).await;
+            let cached = Sequences::default();
+            let now = desk.day(9);
+            desk.score("a", desk.day(0), Some(0.9)).await;
+            desk.score("b", desk.day(1), None).await;
+            desk.score("c", desk.day(2), Some(0.2)).await;
+            let first = desk.follow(&cached, &[1, 0, 1], now).await;
             assert_eq!(first[0], first[1], "a day without a score changes nothing");
             assert_ne!(first[1], first[2]);
             // An earlier day gets another score, which changes the days after it.
-            score("b", 1, Some(0.5)).await;
-            score("d", 2, Some(0.4)).await;
-            let then = ends(&remembered, [1, 1, 2]).await;
-            assert_eq!(then, ends(&Sequences::default(), [1, 1, 2]).await);
-            assert_eq!(then, ends(&remembered, [1, 1, 2]).await);
+            desk.score("b", desk.day(1), Some(0.5)).await;
+            desk.score("d", desk.day(2), Some(0.4)).await;
+            let then = desk.follow(&cached, &[1, 1, 2], now).await;
+            assert_eq!(then, desk.follow(&Sequences::default(), &[1, 1, 2], now).await);
+            assert_eq!(then, desk.follow(&cached, &[1, 1, 2], now).await);
             assert!(first[0] == then[0] && first[1] != then[1] && first[2] != then[2]);
+        });
+    }
+
+    #[test]
+    fn a_day_that_goes_on_reads_its_newest_scores_only() {
+        for_each_engine(|scene| async move {
+            let desk = ScoredMonitor::new(&scene.store).await;
+            let cached = Sequences::default();
+            let minute = |n: i64| Time::from_micros(desk.day(1).micros() + n * 60_000_000);
+            desk.score("a", minute(0), Some(0.9)).await;
+            desk.score("b", minute(2), Some(0.8)).await;
+            desk.score("c", minute(9), Some(0.7)).await;
+            desk.follow(&cached, &[0, 3], minute(10)).await;
+            // Stored scores never change. These do, which shows that they are not read again.
+            scene.execute("UPDATE monitor_scores SET unit = 0.1 WHERE trace IN ('a', 'b')").await.unwrap();
+            desk.score("d", minute(10), Some(0.6)).await;
+            let continued = desk.follow(&cached, &[0, 4], minute(11)).await;
+            let mut expected = TrafficSequence::new(TraceStratum::ALL.len(), ALPHA);
+            for unit in [0.9, 0.8, 0.7, 0.6] {
+                expected.push(TraceStratum::Other.as_str(), unit).unwrap();
+            }
+            assert_eq!(continued[1], expected);
+            // A trace from before the checkpoint gets its score late: its place is in the middle.
+            desk.score("e", minute(1), Some(0.5)).await;
+            let late = desk.follow(&cached, &[0, 5], minute(12)).await;
+            assert_eq!(late, desk.follow(&Sequences::default(), &[0, 5], minute(12)).await);
+            assert_eq!(late, desk.follow(&cached, &[0, 5], minute(13)).await);
         });
     }
 }

@@ -190,6 +190,7 @@ fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
         rates: own.rates,
         mail: own.mail,
         file: own.file,
+        is_file_trusted: own.is_file_trusted,
     }
 }
 

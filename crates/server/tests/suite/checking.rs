@@ -173,7 +173,7 @@ fn whoever_may_not_read_checks_nothing() {
 
 #[test]
 fn files_that_take_long_to_read_keep_nobody_waiting() {
-    let patterns: String = (0..40)
+    let patterns: String = (0..80)
         .map(|n| format!("  - {{name: c{n}, check: {{type: regex, value: '\\w{{20}}x{n}'}}}}\n"))
         .collect();
     let body = json!({ "source": format!("criteria:\n{patterns}") });
@@ -211,6 +211,19 @@ fn patterns_that_take_minutes_to_compile_are_refused_before_that() {
         assert_eq!((&problem["code"], &problem["line"]), (&json!("too-large"), &json!(2)), "{problem}");
         let body = json!({ "name": "slow", "source": source });
         let answer = place.ask(Method::POST, "/api/v1/rubrics", &[], body).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
+        assert!(answer.text.contains("take too long to compile"), "{}", answer.text);
+        // Braces that are text do not keep its work from being counted.
+        let braced = source.replace("value: '", r#"value: '{{ "{{" }} "#);
+        let found = place.tried("rubrics/check", json!({ "source": braced })).await;
+        assert_eq!(found["problems"][0]["code"], json!("too-large"), "{found}");
+        // Nor does a file of its own.
+        let tools =
+            json!([{ "name": "book", "parameters": { "properties": { "day": { "pattern": pattern } } } }]);
+        let suite = "prompts: [hi]\nproviders: [{id: openai:gpt-5-mini, config: {tools: 'file://tools.json'}}]\ntests:\n  - assert: [{type: is-valid-openai-tools-call}]\n";
+        let files = json!({ "promptfooconfig.yaml": suite, "tools.json": tools.to_string() });
+        let run = json!({ "suite": "promptfooconfig.yaml", "files": files });
+        let answer = place.ask(Method::POST, "/api/v1/runs", &[], run).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
         assert!(answer.text.contains("take too long to compile"), "{}", answer.text);
     });

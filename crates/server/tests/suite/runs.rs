@@ -342,17 +342,20 @@ fn a_case_that_is_tried_again_uses_the_output_of_one_that_has_been_decided() {
 #[test]
 fn a_worker_that_takes_over_a_slice_uses_the_outputs_that_are_stored() {
     // Once for each database, the second case is still being graded when its worker is stopped.
-    let n_again = AtomicUsize::new(0);
+    let n_again = Arc::new(AtomicUsize::new(0));
+    let n_asked = Arc::clone(&n_again);
     let judge = judge(move |seen| {
         let is_again = seen.prompt().contains("Again: It rains.");
-        match is_again && n_again.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+        match is_again && n_asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
             true => Act::Wait(Duration::from_secs(20), Box::new(Act::Fit)),
             false => Act::Fit,
         }
     });
     let mut settings = judge.settings();
     settings.work.lease = Duration::from_secs(2);
+    let n_again = &n_again;
     served(&settings, |place| async move {
+        let n_before = n_again.load(Ordering::Relaxed);
         let context = place.app.worker_context.clone();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { stopped.await.unwrap_or_default() };
@@ -363,6 +366,8 @@ fn a_worker_that_takes_over_a_slice_uses_the_outputs_that_are_stored() {
         let run = place.submit(json!({ "suite": "suite.yaml", "files": { "suite.yaml": text } })).await;
         let path = format!("/api/v1/runs/{run}");
         until(async || place.get(&path).await["n_results"] == 1).await;
+        // The worker is stopped while the judge has its question, not before.
+        until(async || n_before < n_again.load(Ordering::Relaxed)).await;
         stop.send(()).unwrap();
         first.await.unwrap();
         place.workers(1);

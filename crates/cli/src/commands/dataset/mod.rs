@@ -28,7 +28,7 @@ use trace_filter::TraceFilterArgs;
 use upload::read_distinct_keys;
 
 /// Cases that `show` lists.
-const SHOWN_CASES: usize = 20;
+const DEFAULT_CASES: usize = 20;
 
 /// Manage datasets, which are versioned sets of cases
 #[derive(Debug, clap::Args)]
@@ -83,7 +83,7 @@ Examples:
         #[arg(long, value_name = "KEY")]
         case: Option<String>,
         /// Number of cases to list
-        #[arg(long, value_name = "N", default_value_t = SHOWN_CASES, conflicts_with = "case",
+        #[arg(long, value_name = "N", default_value_t = DEFAULT_CASES, conflicts_with = "case",
             value_parser = parse_case_limit)]
         limit: usize,
         /// Print the API's JSON
@@ -224,9 +224,9 @@ pub fn run_dataset_command(args: &DatasetArgs) -> anyhow::Result<CommandOutcome>
             }
             DatasetSubcommand::Show { dataset, case: Some(key), json, .. } => {
                 let case = target.case(dataset, key).await?;
-                let shown =
+                let record =
                     if *json { serde_json::to_value(&case)? } else { case.record.unwrap_or_default() };
-                writeln!(out, "{}", printable(&serde_json::to_string_pretty(&shown)?))?;
+                writeln!(out, "{}", printable(&serde_json::to_string_pretty(&record)?))?;
             }
             DatasetSubcommand::Show { dataset, case: None, limit, json } => {
                 show_dataset(&mut out, &target, dataset, *limit, *json).await?;
@@ -353,8 +353,8 @@ async fn add_cases(
         anyhow::bail!("name files, --traces, a filter such as --agent, or --task to add cases from");
     }
     // Spaces around a name are no part of it.
-    let found = target.find(new.name.trim()).await?;
-    if found.is_some() && (new.description.is_some() || new.test_share.is_some()) {
+    let existing = target.find(new.name.trim()).await?;
+    if existing.is_some() && (new.description.is_some() || new.test_share.is_some()) {
         anyhow::bail!(
             "dataset `{}` exists; --description and --test-share are those of a new dataset",
             new.name
@@ -369,7 +369,7 @@ async fn add_cases(
         replace: new.replace,
         ..NewDatasetVersion::default()
     };
-    let (name, base) = match found {
+    let (name, base) = match existing {
         Some(dataset) => (dataset.name, dataset.newest.map_or(0, |version| version.number)),
         None => {
             target.check_sources(&change, filter).await?;
@@ -473,7 +473,7 @@ async fn show_dataset_diff(
             CaseDifferenceKind::Removed => format!("- {}", item.key),
             CaseDifferenceKind::Changed => format!("~ {} ({})", item.key, item.fields.join(", ")),
         };
-        // A key may be a hash, which says nothing of the case.
+        // A key may be a hash, from which nobody recognises the case.
         let title = item.new.as_ref().or(item.old.as_ref()).map(shorten_case_title).unwrap_or_default();
         writeln!(out, "{}", printable(format!("{line}  {title}").trim_end()))?;
     }
@@ -499,7 +499,7 @@ async fn export_to_file(
         let mut out = render::data_writer(std::io::stdout().lock());
         return target.export(dataset, format, &mut out).await;
     };
-    let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let is_device = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
     if is_device {
         return export_to(target, dataset, format, path).await;
     }

@@ -39,7 +39,7 @@ pub struct SuiteForRun {
 }
 
 impl WantedSuite<'_> {
-    /// Prints what is wrong with the suite, and returns it if nothing is.
+    /// Prints the problems of the suite, and returns it if there are none.
     pub async fn load(&self, options: LoadOptions) -> anyhow::Result<Option<SuiteForRun>> {
         let mut datasets = DatasetReader { server: self.server, backend: None, tags: Vec::new() };
         let mut provided = ProvidedData { replacement: self.find_replacement()?, ..ProvidedData::default() };

@@ -84,8 +84,8 @@ impl DatasetBackend {
                 tasks.map(|task| (text(task, "id"), text(task, "name"))).collect()
             }
         };
-        let mut found = tasks.iter().filter(|(id, name)| id == named || name == named);
-        match (found.next(), found.next()) {
+        let mut matches = tasks.iter().filter(|(id, name)| id == named || name == named);
+        match (matches.next(), matches.next()) {
             (Some((id, _)), None) => Ok(id.clone()),
             (Some(_), Some(_)) => {
                 anyhow::bail!("several annotation tasks have the name `{named}`; use the id")
@@ -148,7 +148,7 @@ impl DatasetBackend {
                     Some(id) => Some(store.task(*project, id.parse()?).await?),
                     None => None,
                 };
-                let found_traces = match filter {
+                let traces = match filter {
                     Some(filter) => find_local_traces(store, *project, filter).await?,
                     None => Vec::new(),
                 };
@@ -157,7 +157,7 @@ impl DatasetBackend {
                     note: new.note,
                     records: new.records,
                     traces: parse_trace_ids(&new.traces)?,
-                    found_traces,
+                    found_traces: traces,
                     task,
                     rubric: new.rubric,
                     remove: new.remove,
@@ -236,10 +236,11 @@ impl DatasetBackend {
     ) -> anyhow::Result<DatasetCasePage> {
         match self {
             Self::Store { store, project, .. } => {
-                let found = find_dataset_version(store, *project, &reference.name, reference.version).await?;
+                let version =
+                    find_dataset_version(store, *project, &reference.name, reference.version).await?;
                 let after = parse_cursor(after)?;
                 let page =
-                    datasets::load_case_page(store, &found, reference.split, None, after.as_ref(), limit);
+                    datasets::load_case_page(store, &version, reference.split, None, after.as_ref(), limit);
                 Ok(page.await?)
             }
             Self::Server(remote) => {
@@ -257,8 +258,9 @@ impl DatasetBackend {
     ) -> anyhow::Result<DatasetCaseInFull> {
         match self {
             Self::Store { store, project, .. } => {
-                let found = find_dataset_version(store, *project, &reference.name, reference.version).await?;
-                Ok(datasets::load_dataset_case(store, &found, key).await?)
+                let version =
+                    find_dataset_version(store, *project, &reference.name, reference.version).await?;
+                Ok(datasets::load_dataset_case(store, &version, key).await?)
             }
             Self::Server(remote) => {
                 let path = dataset_path(reference, &format!("cases/{}", encode_url_part(key)));
@@ -332,12 +334,12 @@ impl DatasetBackend {
             }
         };
         let split = reference.split;
-        let found = find_dataset_version(store, project, &reference.name, reference.version).await?;
+        let version = find_dataset_version(store, project, &reference.name, reference.version).await?;
         match format {
             DatasetExportFormat::Jsonl => {
                 let mut after: Option<Cursor> = None;
                 loop {
-                    let page = datasets::format_export_page(store, &found, split, after.as_ref());
+                    let page = datasets::format_export_page(store, &version, split, after.as_ref());
                     let (lines, next) = page.await?;
                     out.write_all(lines.as_bytes())?;
                     after = next;
@@ -347,10 +349,10 @@ impl DatasetBackend {
                 }
             }
             DatasetExportFormat::Parquet => {
-                Ok(out.write_all(&datasets::write_dataset_table(store, &found, split).await?)?)
+                Ok(out.write_all(&datasets::write_dataset_table(store, &version, split).await?)?)
             }
             DatasetExportFormat::Suite => {
-                let suite = datasets::write_dataset_suite(store, project, &found, split).await?;
+                let suite = datasets::write_dataset_suite(store, project, &version, split).await?;
                 Ok(out.write_all(suite.as_bytes())?)
             }
         }

@@ -42,8 +42,8 @@ pub(super) struct TraceFilterArgs {
 
 fn parse_verdict_status(text: &str) -> Result<VerdictStatus, String> {
     let all = [VerdictStatus::Pass, VerdictStatus::Fail, VerdictStatus::Error, VerdictStatus::Deferred];
-    let found = all.into_iter().find(|status| status.as_str() == text);
-    found.ok_or_else(|| "one of pass, fail, error, deferred".to_owned())
+    let named = all.into_iter().find(|status| status.as_str() == text);
+    named.ok_or_else(|| "one of pass, fail, error, deferred".to_owned())
 }
 
 fn parse_trace_limit(text: &str) -> Result<usize, String> {

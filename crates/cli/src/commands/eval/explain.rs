@@ -29,9 +29,9 @@ pub(super) fn explain_eval_plan(
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
         let problems = loaded.find_problems(args, unit, &mut prepared);
-        let bench = loaded.judges_for_unit(args, unit, &mut prepared).ok();
+        let resolved = loaded.judges_for_unit(args, unit, &mut prepared).ok();
         let case = unit.cell.case().expect("it was filled when it was planned");
-        let names: Vec<&str> = bench
+        let names: Vec<&str> = resolved
             .iter()
             .flat_map(|resolved_judges| resolved_judges.judges())
             .map(|judge_model| judge_model.line.name.as_str())
@@ -41,7 +41,7 @@ pub(super) fn explain_eval_plan(
             (_, []) => describe_stated_judge(&loaded.request.judge(&unit.cell.judge())),
             (_, names) => count_distinct_names(names),
         };
-        let expected = bench.as_ref().map(|resolved_judges| {
+        let expected = resolved.as_ref().map(|resolved_judges| {
             estimate_candidate_cost(resolved_judges, candidate_text_size(&case.candidate), unit.calls)
         });
         let cost = expected.and_then(|candidate_cost_estimate| candidate_cost_estimate.cost);
@@ -54,7 +54,7 @@ pub(super) fn explain_eval_plan(
             describe_answer_source(&case),
             describe_expected_calls(unit.calls, None, cost)
         )?;
-        let missing = bench
+        let missing = resolved
             .iter()
             .flat_map(|resolved_judges| resolved_judges.judges())
             .find_map(|judge_model| judge_model.line.model.missing_key());
@@ -94,7 +94,7 @@ fn describe_stated_judge(judge: &Judge) -> String {
     if models.is_empty() { "no judge".to_owned() } else { count_distinct_names(&models) }
 }
 
-/// A rubric by its name, where it has one; its hash is for those who ask for everything.
+/// A rubric by its name, where it has one; its hash is part of the full output only.
 fn describe_rubric(suite: &Suite, rubric: &Rubric, verbose: bool) -> String {
     let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|(name, _)| name);
     let name = named

@@ -102,8 +102,8 @@ impl SuiteTexts {
             Some(_) => Some(2),
             None => None,
         };
-        let found = self.texts.iter().filter_map(|(text, span)| Some((distance(text)?, span)));
-        found.min_by_key(|(distance, _)| *distance).map(|(_, span)| self.sources.place(*span).line)
+        let distances = self.texts.iter().filter_map(|(text, span)| Some((distance(text)?, span)));
+        distances.min_by_key(|(distance, _)| *distance).map(|(_, span)| self.sources.place(*span).line)
     }
 }
 

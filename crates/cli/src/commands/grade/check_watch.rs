@@ -1,4 +1,4 @@
-//! Ends checks that take too long. A check reads no clock, so another thread does, and tells it to stop.
+//! Ends checks that take too long. A check reads no clock, so another thread does and stops it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jurist_core::check::CheckFinding;
 
-/// How often the clock is read. A check may take longer than its limit by this much, and until it looks at its flag.
+/// How often the clock is read. A check may exceed its limit by this much, plus the time until it reads its flag.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The checks of one thread, one after the other.
@@ -27,8 +27,8 @@ impl CheckWatch {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).take();
         // A check that was complete when its time ended is as good as any other.
         if finding.failed && self.stop.load(Ordering::Relaxed) {
-            let took = begun.map_or(0, |begun| begun.elapsed().as_secs());
-            finding.comment = format!("the check was stopped after {took} s");
+            let n_seconds = begun.map_or(0, |begun| begun.elapsed().as_secs());
+            finding.comment = format!("the check was stopped after {n_seconds} s");
         }
         finding
     }

@@ -33,7 +33,7 @@ use crate::suite_loading::load_current_settings;
 pub(super) enum RecordChecks {
     One(Check),
     Rubric(Arc<Rubric>, Vec<Check>),
-    /// Each record says for itself.
+    /// Each record names its own check.
     Own,
 }
 
@@ -160,11 +160,13 @@ impl<W: Write> Stage<'_, W> {
         let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (grading, notices) = (self.grading, &self.notices);
         let grade_part = |part: &[RawRecord], watch: &CheckWatch| {
-            let mut seen = SeenFields::default();
+            let mut new_fields = SeenFields::default();
             let runner = CheckRunner { answers: &answers, watch: Some(watch) };
-            let graded: Vec<_> =
-                part.iter().map(|record| grade_record(record, grading, runner, notices, &mut seen)).collect();
-            (graded, seen)
+            let graded: Vec<_> = part
+                .iter()
+                .map(|record| grade_record(record, grading, runner, notices, &mut new_fields))
+                .collect();
+            (graded, new_fields)
         };
         let grade_part = &grade_part;
         let watches: Vec<CheckWatch> = (0..n_threads).map(|_| CheckWatch::default()).collect();
@@ -180,13 +182,13 @@ impl<W: Write> Stage<'_, W> {
             })
         };
         let parts = watch_checks(&watches, CHECK_TIME, grade_parts);
-        let (mut graded, mut seen) = (Vec::with_capacity(records.len()), SeenFields::default());
-        for (part, seen_there) in parts {
+        let (mut graded, mut new_fields) = (Vec::with_capacity(records.len()), SeenFields::default());
+        for (part, fields_of_part) in parts {
             graded.extend(part);
-            seen.merge(seen_there);
+            new_fields.merge(fields_of_part);
         }
-        if !seen.is_empty() {
-            self.notices.say(seen);
+        if !new_fields.is_empty() {
+            self.notices.say(new_fields);
         }
         if graded.iter().any(|result| matches!(result, Ok(RecordGrading::Recipe(_)))) {
             return self.judge_batch(records, graded);
@@ -205,7 +207,7 @@ impl<W: Write> Stage<'_, W> {
         Ok(())
     }
 
-    /// Carries out the recipes of a batch, several at a time, and keeps the order.
+    /// Runs the recipes of a batch concurrently and writes the results in the order of the records.
     fn judge_batch(
         &mut self,
         records: &[RawRecord],
@@ -282,7 +284,8 @@ pub(super) struct GradedRecordLine {
     ended: CommandOutcome,
 }
 
-/// What a judge made of a recipe, as a check would say it. A finding is no verdict, so nothing fails by it.
+/// The result of a recipe in the form of a check's finding. A finding is not a verdict, so the command does not fail
+/// because of it.
 fn build_recipe_line(job: &RecipeJob, judged: &JudgedRecord, no_defer: bool) -> GradedRecordLine {
     let line = finding_line(judged, Some(&job.name));
     let ended = match command_outcome_for_decision(&judged.decision, no_defer) {
@@ -311,9 +314,9 @@ fn grade_record(
     grading: &RecordChecks,
     runner: CheckRunner<'_>,
     notices: &FieldNotices,
-    seen: &mut SeenFields,
+    new_fields: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
-    grade_parsed_record(&raw.place(), raw.parse()?, grading, runner, notices, seen)
+    grade_parsed_record(&raw.place(), raw.parse()?, grading, runner, notices, new_fields)
 }
 
 pub(super) fn grade_parsed_record(
@@ -322,7 +325,7 @@ pub(super) fn grade_parsed_record(
     grading: &RecordChecks,
     runner: CheckRunner<'_>,
     notices: &FieldNotices,
-    seen: &mut SeenFields,
+    new_fields: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
     let mut fields = RecordFields::read(&record);
     if let (RecordChecks::Own, Some(params)) = (grading, record.get("params")) {
@@ -331,7 +334,7 @@ pub(super) fn grade_parsed_record(
             .unknown
             .retain(|name| keys.iter().all(|key| params.get(*key).is_none_or(|named| named != *name)));
     }
-    notices.note_fields(&fields, seen);
+    notices.note_fields(&fields, new_fields);
     let id = record_id(&fields);
     if let RecordChecks::Own = grading {
         let name = own_name(&fields)?;
@@ -341,7 +344,8 @@ pub(super) fn grade_parsed_record(
         }
     }
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
-    // A check alone takes null for an empty text, as Potato's evaluators do. For a rubric nothing was answered.
+    // A check alone takes null for an empty text, as Potato's evaluators do. A rubric treats null as a missing
+    // response.
     if let (RecordChecks::Rubric(..), Some(Json::Null)) = (grading, subject.response.as_deref()) {
         return Err(fields.no_output().to_string());
     }
@@ -393,14 +397,15 @@ pub(super) fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFi
 }
 
 fn finding_to_json(finding: &CheckFinding) -> Json {
-    let mut said = json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
+    let mut json_finding =
+        json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
     if finding.failed {
-        said["error"] = json!(finding.comment);
+        json_finding["error"] = json!(finding.comment);
     }
     if !finding.metadata.is_empty() {
-        said["metadata"] = Json::Object(finding.metadata.clone());
+        json_finding["metadata"] = Json::Object(finding.metadata.clone());
     }
-    said
+    json_finding
 }
 
 fn grade_by_rubric_checks(
@@ -433,7 +438,7 @@ fn grade_by_rubric_checks(
     GradedRecordLine { line: line.to_string(), ended }
 }
 
-/// Asks services what the checks of a batch ask of them; nothing is set up before one does.
+/// Sends the requests of a batch's checks to services; nothing is prepared before the first one.
 struct BatchServices<'a> {
     judging: &'a JudgingArgs,
     made: OnceCell<(Arc<TextServices>, tokio::runtime::Runtime)>,

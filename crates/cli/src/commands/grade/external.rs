@@ -58,9 +58,9 @@ pub(super) async fn grade_with_external_check(
         let (place, result) = result?;
         match result {
             Ok(DecidedRecord { record, line }) => {
-                let mut seen = SeenFields::default();
-                notices.note_fields(&RecordFields::read(&record), &mut seen);
-                notices.say(seen);
+                let mut new_fields = SeenFields::default();
+                notices.note_fields(&RecordFields::read(&record), &mut new_fields);
+                notices.say(new_fields);
                 tally.graded += 1;
                 tally.incomplete += usize::from(line.get("failure").is_some());
                 writeln!(out, "{line}")?;

@@ -33,7 +33,7 @@ use crate::suite_loading::ChosenRubric;
 pub(super) enum LineShape {
     /// A verdict with all its grades.
     Verdict,
-    /// Score, value and comment, as a check says them.
+    /// Score, value and comment, as in the finding of a check.
     Finding,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum LineShape {
 pub(super) struct JudgingContext {
     rubric: Arc<Rubric>,
     keys: RecordKeys,
-    bench: ResolvedJudges,
+    judges: ResolvedJudges,
     caller: Arc<ModelClient>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct PreparedContext {
     pub(super) notices: FieldNotices,
 }
 
-/// What judges say about each record, in the order of the records; as many at work as there are calls at a time.
+/// The judges' result for each record, in the order of the records; as many at work as there are calls at a time.
 pub(super) async fn grade_with_judges(
     args: &GradeArgs,
     chosen: &ChosenRubric,
@@ -106,9 +106,9 @@ pub(super) async fn grade_with_judges(
         let Some(WaitingRecord { place, .. }) = waiting.pop_front() else { break };
         match done {
             Ok(judged) => {
-                let mut seen = SeenFields::default();
-                notices.note_fields(&RecordFields::read(&judged.record), &mut seen);
-                notices.say(seen);
+                let mut new_fields = SeenFields::default();
+                notices.note_fields(&RecordFields::read(&judged.record), &mut new_fields);
+                notices.say(new_fields);
                 let decision = &judged.decision;
                 let status = command_outcome_for_decision(decision, no_defer);
                 tally.graded += 1;
@@ -155,7 +155,7 @@ pub(super) async fn grade_with_judges(
         format_spent_amount(caller)
     ));
     if let Some(effective) = effective_votes(&votes) {
-        let n = court.bench.members.len();
+        let n = court.judges.members.len();
         render::print_note(&format!(
             "{n} judges are worth {effective:.1} independent votes (from the correlation of their scores)"
         ));
@@ -257,12 +257,12 @@ impl JudgingContext {
         resolver: Arc<Resolver>,
         caller: Arc<ModelClient>,
     ) -> anyhow::Result<PreparedContext> {
-        let (rubric, bench) = judging.prepare_judges_with(chosen, resolver).await?;
+        let (rubric, judges) = judging.prepare_judges_with(chosen, resolver).await?;
         let keys = RecordKeys::of_rubric(&rubric)?;
         let of_programs = rubric.external_checks().next().map(|_| CASE_FIELDS).into_iter().flatten();
         let named = keys.names().chain(of_programs).map(str::to_owned);
         let used = named_row_fields(&rubric).into_iter().chain(named).collect();
-        let context = Self { rubric, keys, bench, caller };
+        let context = Self { rubric, keys, judges, caller };
         Ok(PreparedContext { context, notices: FieldNotices::new(used) })
     }
 
@@ -275,7 +275,7 @@ impl JudgingContext {
     }
 
     pub(super) async fn judge_parsed(&self, place: &str, record: Json) -> Judgement {
-        judge_record(place, record, &self.keys, &self.rubric, &self.bench, &self.caller).await
+        judge_record(place, record, &self.keys, &self.rubric, &self.judges, &self.caller).await
     }
 }
 
@@ -285,7 +285,7 @@ pub(super) async fn judge_record(
     record: Json,
     keys: &RecordKeys,
     rubric: &Rubric,
-    bench: &ResolvedJudges,
+    judges: &ResolvedJudges,
     caller: &ModelClient,
 ) -> Judgement {
     let fields = RecordFields::read(&record);
@@ -308,7 +308,7 @@ pub(super) async fn judge_record(
         labels: None,
         contests: None,
     };
-    let decision = bench.decide(caller, case).await.map_err(|error| error.to_string())?;
+    let decision = judges.decide(caller, case).await.map_err(|error| error.to_string())?;
     Ok(JudgedRecord { id, record, decision })
 }
 

@@ -107,7 +107,7 @@ pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
     checked::grade_with_checks(args, &grading)
 }
 
-/// Whether judges or programs have a say, which take their time; everything else is decided at once.
+/// Whether judges or programs are used, which are slow; everything else is decided at once.
 fn needs_judges(rubric: &Rubric) -> bool {
     let is_check = |criterion: &CriterionKind| matches!(criterion, CriterionKind::Check(_));
     !rubric.questions().all(|question| is_check(&question.criterion.ask))

@@ -7,14 +7,14 @@ use jurist_core::candidate::{RecordFields, closest_field};
 use crate::render;
 
 /// More names than this are not typing errors: they are values, and a longer list does not help.
-const MAX_SAID: usize = 100;
+const MAX_REPORTED: usize = 100;
 
 /// Says what deserves a word, once per run.
 #[derive(Debug, Default)]
 pub(super) struct FieldNotices {
     /// Names that a rubric's texts or a recipe's parameters use.
     used: BTreeSet<String>,
-    said: SeenFields,
+    reported: SeenFields,
 }
 
 /// A sentence about fields of records.
@@ -41,26 +41,27 @@ impl FieldNotices {
         Self { used, ..Self::default() }
     }
 
-    /// Adds what is new in a record to `seen`.
-    pub(super) fn note_fields(&self, fields: &RecordFields<'_>, seen: &mut SeenFields) {
+    /// Adds the fields of a record that no notice has named yet to `new_fields`.
+    pub(super) fn note_fields(&self, fields: &RecordFields<'_>, new_fields: &mut SeenFields) {
         for name in &fields.unknown {
-            let is_known =
-                [&self.used, &self.said.unused, &seen.unused].iter().any(|names| names.contains(*name));
-            if !is_known && self.said.unused.len() < MAX_SAID {
-                seen.unused.insert((*name).to_owned());
+            let is_known = [&self.used, &self.reported.unused, &new_fields.unused]
+                .iter()
+                .any(|names| names.contains(*name));
+            if !is_known && self.reported.unused.len() < MAX_REPORTED {
+                new_fields.unused.insert((*name).to_owned());
             }
         }
         for pair in &fields.overruled {
             let pair = OverruledName { used: pair.used.to_owned(), unused: pair.unused.to_owned() };
-            if !self.said.overruled.contains(&pair) {
-                seen.overruled.insert(pair);
+            if !self.reported.overruled.contains(&pair) {
+                new_fields.overruled.insert(pair);
             }
         }
     }
 
-    /// Says what was seen, and will not say it again.
-    pub(super) fn say(&mut self, seen: SeenFields) {
-        for notice in self.take_messages(seen) {
+    /// Prints notices about these fields; each field is reported once.
+    pub(super) fn say(&mut self, new_fields: SeenFields) {
+        for notice in self.take_messages(new_fields) {
             if notice.is_warning {
                 render::print_warning(&notice.text);
             } else {
@@ -70,19 +71,22 @@ impl FieldNotices {
     }
 
     /// The messages about these fields. Each message is returned once.
-    pub(super) fn take_messages(&mut self, seen: SeenFields) -> Vec<FieldNotice> {
+    pub(super) fn take_messages(&mut self, new_fields: SeenFields) -> Vec<FieldNotice> {
         let mut notices = Vec::new();
         let mut warn = |text: String| notices.push(FieldNotice { is_warning: true, text });
-        for pair in seen.overruled {
-            if !self.said.overruled.contains(&pair) {
+        for pair in new_fields.overruled {
+            if !self.reported.overruled.contains(&pair) {
                 let OverruledName { used, unused } = &pair;
                 warn(format!("`{used}` and `{unused}` differ in these records; `{used}` is used"));
-                self.said.overruled.insert(pair);
+                self.reported.overruled.insert(pair);
             }
         }
         let mut plain = Vec::new();
-        for name in
-            seen.unused.into_iter().filter(|name| !self.said.unused.contains(name)).collect::<Vec<_>>()
+        for name in new_fields
+            .unused
+            .into_iter()
+            .filter(|name| !self.reported.unused.contains(name))
+            .collect::<Vec<_>>()
         {
             match closest_field(&name) {
                 Some(meant) => {
@@ -92,7 +96,7 @@ impl FieldNotices {
                 }
                 None => plain.push(format!("`{name}`")),
             }
-            self.said.unused.insert(name);
+            self.reported.unused.insert(name);
         }
         if !plain.is_empty() {
             let fields = if plain.len() == 1 { "field" } else { "fields" };

@@ -49,7 +49,7 @@ pub(super) fn recipe_rubric(
     let (path, text) = (Path::new("params.json"), file.to_string());
     let world = ProjectEnvironment {
         root: PathBuf::new(),
-        read: &|asked| if asked == path { Ok(text.as_str().into()) } else { Err(ReadError::Missing) },
+        read: &|requested| if requested == path { Ok(text.as_str().into()) } else { Err(ReadError::Missing) },
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
@@ -77,7 +77,7 @@ pub(super) fn recipe_rubric(
     })
 }
 
-/// That a recipe needs a judge, where nothing names one.
+/// Refuses a recipe without a judge.
 pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRubric) -> Result<(), String> {
     match judging.names_judge(&chosen.judge, &chosen.settings) {
         Ok(true) => Ok(()),
@@ -88,17 +88,17 @@ pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRub
     }
 }
 
-/// Judges for records that name a recipe of their own. No judge is looked up before a record names one.
+/// Judges for records that name a recipe of their own. Judges are resolved when the first record needs them.
 pub(super) struct RecipeJudges<'a> {
     judging: &'a JudgingArgs,
     settings: ProjectSettings,
     caller: OnceCell<Arc<ModelClient>>,
-    /// By what a record's `config` says.
-    benches: Mutex<HashMap<String, Arc<ResolvedJudges>>>,
+    /// By the `config` of a record.
+    judges: Mutex<HashMap<String, Arc<ResolvedJudges>>>,
 }
 
-/// So many benches are kept; each has connections of its own.
-const MAX_BENCHES: usize = 32;
+/// Prepared judges that are in memory. Each has connections of its own, so their number is limited.
+const MAX_PREPARED: usize = 32;
 
 /// A record whose recipe is still to be carried out.
 pub(super) struct RecipeJob {
@@ -109,7 +109,7 @@ pub(super) struct RecipeJob {
 
 impl<'a> RecipeJudges<'a> {
     pub(super) fn new(judging: &'a JudgingArgs, settings: ProjectSettings) -> Self {
-        Self { judging, settings, caller: OnceCell::new(), benches: Mutex::default() }
+        Self { judging, settings, caller: OnceCell::new(), judges: Mutex::default() }
     }
 
     /// Calls at a time.
@@ -117,7 +117,7 @@ impl<'a> RecipeJudges<'a> {
         self.judging.width(&self.settings)
     }
 
-    /// The caller, if anybody was called.
+    /// The model client, if a model was called.
     pub(super) fn caller(&self) -> Option<&Arc<ModelClient>> {
         self.caller.get()
     }
@@ -130,25 +130,25 @@ impl<'a> RecipeJudges<'a> {
         Ok(Arc::clone(self.caller.get_or_init(|| caller)))
     }
 
-    async fn bench(
+    async fn prepare_judges_for(
         &self,
         name: &str,
         chosen: &ChosenRubric,
         config: &str,
     ) -> Result<Arc<ResolvedJudges>, String> {
-        let known = || self.benches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bench) = known().get(config) {
-            return Ok(Arc::clone(bench));
+        let known = || self.judges.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(judges) = known().get(config) {
+            return Ok(Arc::clone(judges));
         }
         ensure_judge(self.judging, name, chosen)?;
-        let (_, bench) = self.judging.prepare_judges(chosen).await.map_err(|error| error.to_string())?;
-        let bench = Arc::new(bench);
+        let (_, judges) = self.judging.prepare_judges(chosen).await.map_err(|error| error.to_string())?;
+        let judges = Arc::new(judges);
         let mut known = known();
-        if MAX_BENCHES <= known.len() {
+        if MAX_PREPARED <= known.len() {
             known.clear();
         }
-        known.insert(config.to_owned(), Arc::clone(&bench));
-        Ok(bench)
+        known.insert(config.to_owned(), Arc::clone(&judges));
+        Ok(judges)
     }
 
     pub(super) async fn grade(&self, job: &RecipeJob) -> Result<JudgedRecord, String> {
@@ -162,8 +162,8 @@ impl<'a> RecipeJudges<'a> {
         let chosen = recipe_rubric(&job.name, &params, &self.settings)?;
         let keys = RecordKeys::of_rubric(&chosen.rubric).map_err(|error| error.to_string())?;
         let config = params.get("config").map(Json::to_string).unwrap_or_default();
-        let bench = self.bench(&job.name, &chosen, &config).await?;
+        let judges = self.prepare_judges_for(&job.name, &chosen, &config).await?;
         let caller = self.make_caller()?;
-        judge_record(&job.place, job.record.clone(), &keys, &chosen.rubric, &bench, &caller).await
+        judge_record(&job.place, job.record.clone(), &keys, &chosen.rubric, &judges, &caller).await
     }
 }

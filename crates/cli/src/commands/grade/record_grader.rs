@@ -1,4 +1,4 @@
-//! Grades records that another program holds in memory, by the steps of `jurist grade`; prints nothing.
+//! Grades records in the memory of another program, by the steps of `jurist grade`; prints nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use crate::commands::judge::decision_line;
 use crate::judging::JudgingArgs;
 use crate::suite_loading::{ChosenRubric, LoadingArgs, load_current_settings};
 
-/// The flags of `jurist grade` that decide who judges and how files are read.
+/// The flags of `jurist grade` that choose judges and decide how files are read.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub struct GradingFlags {
@@ -82,13 +82,13 @@ impl SharedModelClient {
         shared_budget: Option<Arc<dyn SharedBudget>>,
     ) -> anyhow::Result<Self> {
         let messages: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&messages);
+        let sink = Arc::clone(&messages);
         let client = flags.judging.caller(settings)?.with_listener(move |notice| {
             let text = describe_notice(&notice);
-            heard.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+            sink.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         });
         let client = if has_provided_models {
-            // Another function may have the same name, so its replies are not kept.
+            // Another function may have the same name, so its replies are not cached.
             client.with_cache(Cache::new(PathBuf::new()), Caching::Off)
         } else {
             client
@@ -289,7 +289,7 @@ impl RecordGrader {
         }
     }
 
-    /// The same at once, where [`Self::is_immediate`] says so.
+    /// The same without waiting; only if [`Self::is_immediate`] is true.
     pub fn grade_at_once(&self, place: &str, record: Json) -> Result<String, String> {
         match &self.method {
             RecordGradingMethod::Checks { checks, .. } => {
@@ -306,13 +306,13 @@ impl RecordGrader {
         checks: &RecordChecks,
         answers: &ServiceAnswers,
     ) -> Result<String, String> {
-        let mut seen = SeenFields::default();
+        let mut new_fields = SeenFields::default();
         let graded = {
             let notices = self.notices.read().unwrap_or_else(PoisonError::into_inner);
             let runner = CheckRunner { answers, watch: None };
-            grade_parsed_record(place, record, checks, runner, &notices, &mut seen)?
+            grade_parsed_record(place, record, checks, runner, &notices, &mut new_fields)?
         };
-        self.keep_notices(seen);
+        self.keep_notices(new_fields);
         match graded {
             RecordGrading::Done(graded) => Ok(graded.line),
             RecordGrading::Recipe(_) => Err("a judge decides about this record".to_owned()),
@@ -320,14 +320,14 @@ impl RecordGrader {
     }
 
     fn note_fields(&self, fields: &RecordFields<'_>) {
-        let mut seen = SeenFields::default();
-        self.notices.read().unwrap_or_else(PoisonError::into_inner).note_fields(fields, &mut seen);
-        self.keep_notices(seen);
+        let mut new_fields = SeenFields::default();
+        self.notices.read().unwrap_or_else(PoisonError::into_inner).note_fields(fields, &mut new_fields);
+        self.keep_notices(new_fields);
     }
 
-    fn keep_notices(&self, seen: SeenFields) {
-        if !seen.is_empty() {
-            let new = self.notices.write().unwrap_or_else(PoisonError::into_inner).take_messages(seen);
+    fn keep_notices(&self, new_fields: SeenFields) {
+        if !new_fields.is_empty() {
+            let new = self.notices.write().unwrap_or_else(PoisonError::into_inner).take_messages(new_fields);
             let texts = new.into_iter().map(|notice| notice.text);
             self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(texts);
         }

@@ -14,7 +14,7 @@ pub(super) fn asks_service(check: &Check) -> bool {
     check.embedding_model().is_some() || check.moderation_model().is_some()
 }
 
-/// A text and the model of the moderation service that is asked about it.
+/// A text and the model of the moderation service that checks it.
 type ModeratedText = (String, String);
 
 /// What checks on some records ask of services, each text once.

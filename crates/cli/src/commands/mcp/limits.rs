@@ -36,8 +36,8 @@ impl ServerLimits {
 
     /// A file inside of the folder, as a path from the folder.
     pub fn locate_file(&self, path: &str) -> anyhow::Result<PathBuf> {
-        let found = self.root.join(path);
-        let real = find_real_path(&found).with_context(|| format!("cannot read `{path}`"))?;
+        let path_in_root = self.root.join(path);
+        let real = find_real_path(&path_in_root).with_context(|| format!("cannot read `{path}`"))?;
         let inside = real.strip_prefix(&self.root).ok().filter(|inside| *inside != Path::new("-"));
         match inside {
             Some(inside) => Ok(inside.to_owned()),
@@ -54,12 +54,12 @@ impl ServerLimits {
         if is_path { self.locate_file(name) } else { Ok(PathBuf::from(name)) }
     }
 
-    /// Runs something that may spend money: at most `asked`, and at most the remainder.
+    /// Runs something that may spend money: at most `requested`, and at most the remainder.
     ///
     /// If the run was interrupted, the amount spent is unknown, and all that it was allowed to spend is counted.
     pub fn spend<T>(
         &self,
-        asked: Option<Usd>,
+        requested: Option<Usd>,
         run: impl FnOnce(Option<Usd>) -> anyhow::Result<PaidResult<T>>,
     ) -> anyhow::Result<T> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,9 +70,9 @@ impl ServerLimits {
                 "the budget of this server is used up: {cap} (--max-cost of `jurist mcp`)"
             );
         }
-        let allowed = match (asked, left) {
-            (Some(asked), Some(left)) => Some(asked.min(left)),
-            (asked, left) => asked.or(left),
+        let allowed = match (requested, left) {
+            (Some(requested), Some(left)) => Some(requested.min(left)),
+            (requested, left) => requested.or(left),
         };
         let (result, cost) = match run(allowed) {
             Ok(PaidResult { value, cost }) => (Ok(value), cost.or(allowed)),
@@ -83,7 +83,7 @@ impl ServerLimits {
     }
 }
 
-/// How much of a result is shown.
+/// Limits on the size of a result.
 #[derive(Debug, Clone, Copy)]
 struct OutputLimits {
     /// Letters of one text.
@@ -107,15 +107,15 @@ const OUTPUT_LIMITS: [OutputLimits; 6] = [
 pub fn fit_output(value: &Json) -> Option<Json> {
     for limits in OUTPUT_LIMITS {
         let mut n_cut = 0;
-        let mut shown = shorten_json(value, limits, &mut n_cut);
+        let mut shortened = shorten_json(value, limits, &mut n_cut);
         if 0 < n_cut
-            && let Json::Object(fields) = &mut shown
+            && let Json::Object(fields) = &mut shortened
         {
             let why = format!("{n_cut} texts or lists were cut; ask for less at a time");
             fields.insert("shortened".to_owned(), why.into());
         }
-        if shown.to_string().len() <= MAX_OUTPUT {
-            return Some(shown);
+        if shortened.to_string().len() <= MAX_OUTPUT {
+            return Some(shortened);
         }
     }
     None
@@ -130,8 +130,8 @@ fn shorten_json(value: &Json, limits: OutputLimits, n_cut: &mut usize) -> Json {
         }
         Json::Object(fields) => {
             *n_cut += usize::from(limits.entries.max(30) < fields.len());
-            let shown = fields.iter().take(limits.entries.max(30));
-            shown
+            let entries = fields.iter().take(limits.entries.max(30));
+            entries
                 .map(|(name, field)| (name.clone(), shorten_json(field, limits, n_cut)))
                 .collect::<Map<String, Json>>()
                 .into()
@@ -169,9 +169,9 @@ mod tests {
         let many: Vec<Json> = (0..5_000).map(|n| json!({ "case": n, "answer": &long[..400] })).collect();
         for value in [json!({ "text": long }), json!({ "cases": many }), json!({ "one": { "cases": many } })]
         {
-            let shown = fit_output(&value).unwrap();
-            assert!(shown.to_string().len() <= MAX_OUTPUT);
-            assert!(shown["shortened"].is_string(), "{shown:.200}");
+            let output = fit_output(&value).unwrap();
+            assert!(output.to_string().len() <= MAX_OUTPUT);
+            assert!(output["shortened"].is_string(), "{output:.200}");
         }
         let small = json!({ "cases": [1, 2], "text": "as it is" });
         assert_eq!(fit_output(&small), Some(small));
@@ -204,9 +204,9 @@ mod tests {
     #[test]
     fn runs_share_one_budget() {
         let limits = ServerLimits::new(PathBuf::new(), Some(Usd::from_nanos(100)));
-        let spend = |asked: Option<i64>, cost: Option<i64>| {
-            let asked = asked.map(Usd::from_nanos);
-            limits.spend(asked, |allowed| {
+        let spend = |requested: Option<i64>, cost: Option<i64>| {
+            let requested = requested.map(Usd::from_nanos);
+            limits.spend(requested, |allowed| {
                 Ok(PaidResult { value: allowed.unwrap().nanos(), cost: cost.map(Usd::from_nanos) })
             })
         };

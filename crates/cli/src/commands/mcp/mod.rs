@@ -227,11 +227,11 @@ impl ServerHandler for ToolServer {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let found = read_served_resource(&request.uri).ok_or_else(|| {
+        let resource = read_served_resource(&request.uri).ok_or_else(|| {
             let why = format!("there is no resource `{}`; resources/list has all", fit_message(&request.uri));
             ErrorData::resource_not_found(why, None)
         })?;
-        Ok(ReadResourceResult::new(vec![found]).into())
+        Ok(ReadResourceResult::new(vec![resource]).into())
     }
 }
 

@@ -44,7 +44,7 @@ use crate::suite_loading::LoadingArgs;
 pub struct ToolContext<'a> {
     pub args: &'a McpServerArgs,
     pub limits: &'a ServerLimits,
-    /// True once the client does not want the result any more.
+    /// True after the client has cancelled the request.
     pub cancelled: watch::Receiver<bool>,
 }
 
@@ -270,8 +270,9 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
     if let Some(replay) = &args.replay {
         flags.extend(["--replay".into(), context.limits.locate_file(replay)?.into_os_string()]);
     }
-    let asked = args.max_cost.map(|dollars| Usd::from_nanos((dollars.clamp(0.0, 9e6) * 1e9).round() as i64));
-    let finished = context.limits.spend(asked, |allowed| {
+    let requested =
+        args.max_cost.map(|dollars| Usd::from_nanos((dollars.clamp(0.0, 9e6) * 1e9).round() as i64));
+    let finished = context.limits.spend(requested, |allowed| {
         flags
             .extend(allowed.map(|usd| OsString::from(format!("--max-cost={:.9}", usd.nanos() as f64 / 1e9))));
         flags.extend(["--".into(), path.into_os_string()]);
@@ -534,7 +535,7 @@ fn measure_agreement_tool(
 fn parse_flags<A: clap::Args>(flags: Vec<OsString>) -> anyhow::Result<A> {
     let flags = [OsString::from("jurist")].into_iter().chain(flags);
     let matches = A::augment_args(clap::Command::new("jurist")).try_get_matches_from(flags);
-    // The first paragraph says what is wrong; usage of a command line helps no client.
+    // The first paragraph names the problem; usage of a command line helps no client.
     let matches = matches.map_err(|error| {
         let text = error.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
@@ -554,7 +555,7 @@ fn select_cases(filter: Option<&String>, tags: &[String], only: &[String]) -> Ve
 fn require_valid_file(path: &Path) -> anyhow::Result<()> {
     let loaded = load_suite(path, checking_options(&LOADING));
     let FileCheck { diagnostics, sources, n_errors, .. } = {
-        // Problems of single cases are found again, with the permissions of this server, when they are run.
+        // Problems of single cases are left out here: the run itself finds them, with the permissions of this server.
         let mut checked = check_loaded_file(path, loaded, false)?;
         checked.n_errors -= checked.problems.len();
         checked
@@ -582,14 +583,14 @@ fn finished_or_error(result: EvalResult) -> anyhow::Result<FinishedRun> {
 
 impl ToolContext<'_> {
     /// Who judges, and what the owner of the server allows.
-    fn judge_flags(&self, asked: Option<&str>) -> anyhow::Result<Vec<OsString>> {
+    fn judge_flags(&self, requested: Option<&str>) -> anyhow::Result<Vec<OsString>> {
         // On a command line a person names the judge, so that a program needs no permission; here a model does.
         anyhow::ensure!(
-            self.args.allow_commands || !asked.is_some_and(|judge| judge.starts_with("command:")),
+            self.args.allow_commands || !requested.is_some_and(|judge| judge.starts_with("command:")),
             "a program as judge needs `jurist mcp --allow-commands`"
         );
         let judge =
-            asked.or(self.args.judge.as_deref()).map(|judge| OsString::from(format!("--judge={judge}")));
+            requested.or(self.args.judge.as_deref()).map(|judge| OsString::from(format!("--judge={judge}")));
         let commands = self.args.allow_commands.then(|| "--allow-commands".into());
         let trust = self.args.trust_settings.then(|| "--trust-settings".into());
         Ok(judge.into_iter().chain(commands).chain(trust).collect())

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use jurist_core::grade::Time;
 use jurist_engine::load;
+use jurist_engine::trust::{TrustRule, decide_trust};
 use jurist_server::monitor::{
     self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, MonitorTrend, MonitorView,
     NewComparison, NewRescore, RescorePlan, RescoreView, TrafficWindow,
@@ -48,7 +49,7 @@ impl MonitorArgs {
             Reached::Server(remote) => return Ok(MonitorBackend::Server(remote)),
         };
         let work = Work {
-            settings: load_current_settings()?,
+            settings: decide_trust(load_current_settings()?, TrustRule::ListedFiles),
             environment: Environment::new(load::variables()),
             // Traces are judged by any worker on this database.
             allow_commands: true,

@@ -19,7 +19,7 @@ pub fn show_task_results(
     task: &str,
     by: Option<&str>,
     place: &DatabaseArgs,
-    told: &AnalysisOutputArgs,
+    output: &AnalysisOutputArgs,
 ) -> anyhow::Result<CommandOutcome> {
     let results = wait_for(async { StoredRuns::of_database(place).task_results(task, by).await })?;
     anyhow::ensure!(0 < results.n_answers, "the task `{task}` has no annotations yet");
@@ -31,12 +31,12 @@ pub fn show_task_results(
         anyhow::bail!("no item of the task `{task}` has a field `{by}`; {known}");
     }
     let mut out = crate::render::stdout();
-    if told.json {
+    if output.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&results)?)?;
     } else {
         show_task_tables(&mut out, task, by, &results)?;
     }
-    if let Some(picture) = &told.chart {
+    if let Some(picture) = &output.chart {
         let title = by.map_or_else(|| task.to_owned(), |by| format!("{task} by {by}"));
         picture.draw(&results_radar(&results, &title)).context("cannot draw the radar")?;
     }

@@ -36,6 +36,8 @@ pub(super) enum ScoreShape {
     Named { map: &'static [&'static str] },
     /// Columns with numbers that are nothing else.
     Columns,
+    /// The same, also with lists of numbers, whose mean is the score; a row without such a column is no result.
+    FeedbackColumns,
 }
 
 pub(super) const SHAPES: &[ResultShape] = &[
@@ -66,7 +68,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         response: &["actualOutput"],
         reference: &["expectedOutput"],
         context: &["retrievalContext", "context"],
-        trace: &[],
+        trace: &["toolsCalled"],
         scores: DEEPEVAL_SCORES,
     },
     ResultShape {
@@ -78,7 +80,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         response: &["actual_output"],
         reference: &["expected_output"],
         context: &["retrieval_context", "context"],
-        trace: &[],
+        trace: &["tools_called"],
         scores: DEEPEVAL_SCORES,
     },
     ResultShape {
@@ -107,6 +109,19 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: &["reference"],
         context: &["retrieved_contexts"],
         trace: &[],
+        scores: &[ScoreShape::Columns],
+    },
+    // Of several turns: the conversation holds the answers as well.
+    ResultShape {
+        tool: "ragas",
+        list: &[],
+        marks: &["user_input.0.content"],
+        id: &["id"],
+        task: &[],
+        response: &[],
+        reference: &["reference"],
+        context: &["retrieved_contexts"],
+        trace: &["user_input"],
         scores: &[ScoreShape::Columns],
     },
     // Before version 0.2.
@@ -141,7 +156,14 @@ pub(super) const SHAPES: &[ResultShape] = &[
         id: &["id"],
         task: &["datasource_item.input", "datasource_item.question", "datasource_item"],
         response: &["sample.output_text", "sample.output.0.content"],
-        reference: &["datasource_item.expected", "datasource_item.ideal", "datasource_item.answer"],
+        reference: &[
+            "datasource_item.expected",
+            "datasource_item.ideal",
+            "datasource_item.answer",
+            "datasource_item.reference",
+            "datasource_item.ground_truth",
+            "datasource_item.correct_label",
+        ],
         context: &[],
         trace: &[],
         scores: &[ScoreShape::Parts {
@@ -195,6 +217,19 @@ pub(super) const SHAPES: &[ResultShape] = &[
             reason: "comment",
         }],
     },
+    // Tables of traces have a column for each name of a score, with a list of its values.
+    ResultShape {
+        tool: "Langfuse",
+        list: &[],
+        marks: &["input", "output", "timestamp|startTime", "sessionId|userId|environment|traceId"],
+        id: &["id", "traceId"],
+        task: &["input"],
+        response: &["output"],
+        reference: &["expectedOutput"],
+        context: &[],
+        trace: &[],
+        scores: &[ScoreShape::FeedbackColumns],
+    },
     ResultShape {
         tool: "Braintrust",
         list: &["rows", "events"],
@@ -210,11 +245,12 @@ pub(super) const SHAPES: &[ResultShape] = &[
     ResultShape {
         tool: "LangSmith",
         list: &["runs"],
-        marks: &["inputs", "outputs", "feedback_stats|feedback"],
-        id: &["id"],
-        task: &["inputs.input", "inputs.question", "inputs"],
-        response: &["outputs.output", "outputs.answer", "outputs"],
-        reference: &["reference_outputs.output", "reference_outputs"],
+        // Tables of its Python library say `input.question`.
+        marks: &["inputs|input", "outputs", "feedback_stats|feedback"],
+        id: LANGSMITH_IDS,
+        task: LANGSMITH_TASKS,
+        response: LANGSMITH_ANSWERS,
+        reference: LANGSMITH_REFERENCES,
         context: &[],
         trace: &[],
         scores: &[
@@ -227,6 +263,37 @@ pub(super) const SHAPES: &[ResultShape] = &[
             ScoreShape::Named { map: &["feedback_stats", "feedback"] },
         ],
     },
+    // Tables of an experiment that name each column by the key of the feedback. Datasets have the same fields, so that
+    // only a column of scores tells them apart.
+    ResultShape {
+        tool: "LangSmith",
+        list: &[],
+        marks: &[
+            "inputs",
+            "outputs",
+            "reference_outputs|reference|reference_example_id|example_id|run_id|trace_id|run_type",
+        ],
+        id: LANGSMITH_IDS,
+        task: LANGSMITH_TASKS,
+        response: LANGSMITH_ANSWERS,
+        reference: LANGSMITH_REFERENCES,
+        context: &[],
+        trace: &[],
+        scores: &[ScoreShape::FeedbackColumns],
+    },
+];
+
+const LANGSMITH_IDS: &[&str] = &["id", "run_id", "example_id"];
+const LANGSMITH_TASKS: &[&str] =
+    &["inputs.input", "inputs.question", "inputs", "input.input", "input.question", "input"];
+const LANGSMITH_ANSWERS: &[&str] = &["outputs.output", "outputs.answer", "outputs"];
+const LANGSMITH_REFERENCES: &[&str] = &[
+    "reference_outputs.output",
+    "reference_outputs.answer",
+    "reference_outputs",
+    "reference.output",
+    "reference.answer",
+    "reference",
 ];
 
 const DEEPEVAL_SCORES: &[ScoreShape] = &[

@@ -193,6 +193,139 @@ fn every_tool_is_told_by_its_names() {
 }
 
 #[test]
+fn conversations_of_ragas_are_traces_with_scores() {
+    let talk = json!([
+        { "type": "human", "content": "Book a table." },
+        { "type": "ai", "content": "One moment.", "tool_calls": [{ "name": "book", "args": { "seats": 2 } }] },
+        { "type": "tool", "content": "booked" },
+        { "type": "ai", "content": "Done." },
+    ]);
+    // A table has what Python prints.
+    let printed = "[{'type': 'human', 'content': 'Book a table.', 'metadata': None}, \
+        {'type': 'ai', 'content': 'One moment.', 'tool_calls': [{'name': 'book', 'args': {'seats': 2}}]}, \
+        {'type': 'tool', 'content': \"it\\'s\\xa0booked\"}, {'type': 'ai', 'content': 'Done.'}]";
+    for user_input in [talk, json!(printed)] {
+        let row = json!({ "user_input": user_input, "reference": "A table is booked.",
+            "reference_tool_calls": [{ "name": "book", "args": { "seats": 2 } }], "goal_accuracy": 1 });
+        let results = read_foreign_results(vec![row]).unwrap();
+        assert_eq!((results.tool, results.unused.len()), (Some("ragas"), 0));
+        let record = &results.records[0];
+        assert_eq!(
+            (&record["response"], &record["expected"]),
+            (&json!("Done."), &json!("A table is booked."))
+        );
+        let (_, trace) = read_trace_value(&record["trace"], None).unwrap();
+        let calls: Vec<&str> = trace.tool_calls().map(|call| call.name.as_str()).collect();
+        assert_eq!((calls, trace.steps.len()), (vec!["book"], 4));
+        assert!(trace.steps[2].results[0].text.ends_with("booked"), "{trace:?}");
+        assert_eq!(record["reference_tool_calls"][0]["tool_calls"][0]["name"], "book");
+        assert_eq!(results.grades[0]["value"], 1.0);
+    }
+    // Questions without an answer are tasks.
+    let row = json!({ "user_input": [{ "type": "human", "content": "Book a table." }] });
+    let record = read_foreign_results(vec![row]).unwrap().records.remove(0);
+    assert_eq!((record.get("trace"), record["input"][0]["content"].as_str()), (None, Some("Book a table.")));
+}
+
+#[test]
+fn lists_and_mappings_that_a_table_has_as_text_are_read() {
+    let braintrust =
+        json!({ "id": "b", "input": "q", "output": "r", "scores": "{\"exact\": 0.5, \"tone\": null}" });
+    let results = read_foreign_results(vec![braintrust]).unwrap();
+    assert_eq!(
+        (results.tool, results.left_out.as_slice()),
+        (Some("Braintrust"), ["tone".to_owned()].as_slice())
+    );
+    assert_eq!(results.grades[0]["value"], 0.5);
+    let ragas =
+        json!({ "user_input": "[a] or {b}?", "response": "r", "retrieved_contexts": "['one' 'two, three']" });
+    let results = read_foreign_results(vec![ragas]).unwrap();
+    assert_eq!(results.records[0]["context"], json!(["one", "two, three"]));
+    assert_eq!(results.records[0]["input"], "[a] or {b}?");
+    // The text of an answer stays one, also if it is JSON.
+    let answer = json!({ "input": "q", "output": "{\"scores\": 1}", "outputs": "{\"a\": 1}" });
+    let results = read_foreign_results(vec![answer]).unwrap();
+    assert_eq!(results.records[0]["response"], "{\"scores\": 1}");
+    assert_eq!(results.unused, ["outputs"]);
+}
+
+#[test]
+fn columns_of_langsmith_are_scores_by_the_key_of_their_feedback() {
+    let of_experiment = json!({ "id": "e", "inputs": "{\"question\": \"q\"}", "outputs": "{\"answer\": \"r\"}",
+        "reference_outputs": "{\"answer\": \"t\"}", "latency": "1.5", "total_tokens": "812",
+        "prompt_cost": "0.01", "status": "success", "correctness": "1", "brief": "0.5", "rating": "4" });
+    let of_library = json!({ "input.question": "q", "outputs.answer": "r", "reference.answer": "t",
+        "feedback.correctness": "True", "execution_time": "0.5", "id": "e" });
+    for (row, criteria) in [(of_experiment, vec!["brief", "correctness"]), (of_library, vec!["correctness"])]
+    {
+        let results = read_foreign_results(vec![row]).unwrap();
+        assert_eq!(results.tool, Some("LangSmith"));
+        assert_eq!(results.records, [json!({ "id": "e", "input": "q", "response": "r", "expected": "t" })]);
+        let found: Vec<&str> =
+            results.grades.iter().filter_map(|grade| grade["criterion"].as_str()).collect();
+        assert_eq!(found, criteria);
+    }
+    // A row of a dataset has the same fields and no score.
+    let row =
+        json!({ "inputs": { "question": "q" }, "outputs": { "answer": "r" }, "reference_outputs": "t" });
+    assert_eq!(read_foreign_results(vec![row]).unwrap().tool, None);
+}
+
+#[test]
+fn columns_of_langfuse_are_scores_with_one_or_several_values() {
+    let row = json!({ "id": "t", "timestamp": "2026-01-01", "userId": "u", "input": "q", "output": "r",
+        "latency": 1.2, "totalCost": 0.01, "tags": ["a"], "helpful": [1, 0.5], "brief": "[0.25]", "tone": ["good"] });
+    let results = read_foreign_results(vec![row]).unwrap();
+    assert_eq!(results.tool, Some("Langfuse"));
+    let grades: Vec<(&str, f64)> = results
+        .grades
+        .iter()
+        .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(grades, [("brief", 0.25), ("helpful", 0.75)]);
+}
+
+#[test]
+fn rows_for_training_are_records() {
+    let alpaca = |input: &str| json!({ "instruction": "Translate.", "input": input, "output": "Hei" });
+    let prompted = json!({ "prompt": "Hello", "completion": "Hei" });
+    for (row, task) in
+        [(alpaca("Hello"), "Translate.\n\nHello"), (alpaca(""), "Translate."), (prompted, "Hello")]
+    {
+        let results = read_foreign_results(vec![row]).unwrap();
+        assert_eq!(results.records, [json!({ "id": "1", "input": task, "response": "Hei" })]);
+        assert_eq!(results.unused, [""; 0]);
+    }
+}
+
+#[test]
+fn conversations_of_sharegpt_are_traces() {
+    let row = json!({ "id": "s", "system": "Be brief.", "tools": "[]", "conversations": [
+        { "from": "human", "value": "Sum?" }, { "from": "gpt", "value": "4" },
+    ] });
+    let results = read_foreign_results(vec![row]).unwrap();
+    assert_eq!((results.tool, results.unused), (None, vec!["tools".to_owned()]));
+    let (_, trace) = read_trace_value(&results.records[0]["trace"], None).unwrap();
+    let texts: Vec<&str> = trace.steps.iter().map(|step| step.text.as_str()).collect();
+    assert_eq!(texts, ["Be brief.", "Sum?", "4"]);
+}
+
+#[test]
+fn calls_and_choices_of_results_are_kept() {
+    let called = json!([{ "name": "price", "inputParameters": { "of": "ticket" }, "output": 4.9 }]);
+    let case = json!({ "name": "a", "input": "q", "actualOutput": "4.90", "toolsCalled": called,
+        "expectedTools": [{ "name": "price" }], "metricsData": [{ "name": "Tools", "score": 1 }] });
+    let results = read_foreign_results(vec![json!({ "testCases": [case] })]).unwrap();
+    let record = &results.records[0];
+    assert_eq!(record["trace"][0]["tool_calls"][0]["name"], "price");
+    assert_eq!(record["expectedTools"][0]["tool_calls"][0]["name"], "price");
+    let sample = json!({ "id": 1, "epoch": 1, "input": "q", "choices": ["Rome", "Paris"], "target": "B",
+        "output": { "completion": "B" }, "scores": { "choice": { "value": "C" } } });
+    let results = read_foreign_results(vec![sample]).unwrap();
+    assert_eq!(results.records[0]["choices"], json!(["Rome", "Paris"]));
+}
+
+#[test]
 fn two_assertions_of_one_type_are_two_criteria() {
     let part = |score: i64| json!({ "score": score, "assertion": { "type": "contains" } });
     let result = |id: &str| {
@@ -256,7 +389,7 @@ fn messages_and_scores_by_key_of_inspect_are_kept() {
         "scores": { "graded": { "value": { "brief": 0.5, "right": "C" }, "explanation": "e" } } });
     let results = read_foreign_results(vec![json!({ "samples": [sample] })]).unwrap();
     assert_eq!(results.records[0]["response"], "a");
-    let (_, trace) = crate::candidate::read_trace_value(&results.records[0]["trace"], None).unwrap();
+    let (_, trace) = read_trace_value(&results.records[0]["trace"], None).unwrap();
     let calls: Vec<&str> = trace.tool_calls().map(|call| call.name.as_str()).collect();
     assert_eq!(calls, ["search"]);
     let grades: Vec<(&str, f64, &str)> = results

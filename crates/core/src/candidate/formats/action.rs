@@ -38,7 +38,7 @@ fn keywords(text: &str) -> Option<Map<String, Value>> {
         if key.is_empty() || !key.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
             return None;
         }
-        map.insert(key.to_owned(), literal(value.trim())?);
+        map.insert(key.to_owned(), parse_literal(value.trim())?);
     }
     Some(map)
 }
@@ -66,7 +66,7 @@ pub(super) fn split(text: &str) -> Vec<&str> {
 }
 
 /// A value as Python or JSON writes it.
-pub(super) fn literal(text: &str) -> Option<Value> {
+pub(crate) fn parse_literal(text: &str) -> Option<Value> {
     if let Ok(value) = serde_json::from_str(text) {
         return Some(value);
     }
@@ -147,6 +147,16 @@ fn python_text(rest: &mut &str, quote: char) -> Option<String> {
                 'n' => out.push('\n'),
                 't' => out.push('\t'),
                 'r' => out.push('\r'),
+                kind @ ('x' | 'u' | 'U') => {
+                    let mut ahead = chars.clone();
+                    match read_code_point(&mut ahead, kind) {
+                        Some(sign) => {
+                            out.push(sign);
+                            chars = ahead;
+                        }
+                        None => out.push(kind),
+                    }
+                }
                 other => out.push(other),
             },
             _ if c == quote => {
@@ -157,4 +167,15 @@ fn python_text(rest: &mut &str, quote: char) -> Option<String> {
         }
     }
     None
+}
+
+/// The sign of `\xa0` or `\u200b`: Python writes signs so that cannot be seen.
+fn read_code_point(rest: &mut std::str::CharIndices<'_>, kind: char) -> Option<char> {
+    let n_digits = match kind {
+        'x' => 2,
+        'u' => 4,
+        _ => 8,
+    };
+    let digits: String = rest.take(n_digits).map(|(_, digit)| digit).collect();
+    char::from_u32(u32::from_str_radix(&digits, 16).ok()?)
 }

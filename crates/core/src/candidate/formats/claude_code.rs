@@ -35,6 +35,8 @@ struct ClaudeCodeReader {
     seen: HashSet<String>,
     /// One message is spread over several lines; its step, by its id.
     places: HashMap<String, usize>,
+    /// The calls of each step, by the hashes of their contents: a message may have very many.
+    calls: HashSet<(usize, blake3::Hash)>,
     usage: HashMap<String, Usage>,
     /// What the run itself says it used.
     total: Option<Usage>,
@@ -89,7 +91,7 @@ impl ClaudeCodeReader {
             Value::Array(blocks) => blocks.iter().for_each(|block| add_block(block, &mut part)),
             other => part.text = join_content_text(other, "\n"),
         }
-        merge_message_part(&mut self.trace.steps[place], part);
+        self.merge_message_part(place, part);
         if sidechain_depth(line) == 0 && self.total.is_none() {
             self.trace.status =
                 first_text_field(message, &["stop_reason"]).map(str::to_owned).or(self.trace.status.take());
@@ -125,19 +127,21 @@ impl ClaudeCodeReader {
         }
         self.trace.steps.extend([answers, said]);
     }
-}
 
-/// A block that a later line repeats is the same block.
-fn merge_message_part(step: &mut TraceStep, part: TraceStep) {
-    if !step.text.ends_with(&part.text) {
-        step.text.push_str(&part.text);
-    }
-    if !step.reasoning.ends_with(&part.reasoning) {
-        step.reasoning.push_str(&part.reasoning);
-    }
-    for call in part.tool_calls {
-        if !step.tool_calls.contains(&call) {
-            step.tool_calls.push(call);
+    /// A block that a later line repeats is the same block.
+    fn merge_message_part(&mut self, place: usize, part: TraceStep) {
+        let step = &mut self.trace.steps[place];
+        if !step.text.ends_with(&part.text) {
+            step.text.push_str(&part.text);
+        }
+        if !step.reasoning.ends_with(&part.reasoning) {
+            step.reasoning.push_str(&part.reasoning);
+        }
+        for call in part.tool_calls {
+            let content = serde_json::to_vec(&call).expect("a call is plain data");
+            if self.calls.insert((place, blake3::hash(&content))) {
+                step.tool_calls.push(call);
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Transcripts of the Model Context Protocol: JSON-RPC, one side asking, the other answering.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::first_text_field;
@@ -20,42 +22,36 @@ fn flatten_rpc_batches(value: &Value) -> Vec<&Value> {
     }
 }
 
+/// Requests without an answer so far, by their ids. Of several with one id, the latest is last.
+type PendingMcpRequests = HashMap<Value, Vec<PendingMcpRequest>>;
+
 struct PendingMcpRequest {
-    id: Value,
     method: String,
     /// The id of the call that a task was started for.
     call: String,
 }
 
 pub(super) fn read_mcp_transcript(value: &Value) -> Trace {
-    let (mut trace, mut open) = (Trace::default(), Vec::<PendingMcpRequest>::new());
+    let (mut trace, mut open) = (Trace::default(), PendingMcpRequests::new());
     for line in flatten_rpc_batches(value) {
         match line["method"].as_str() {
             Some(method) => add_mcp_request(line, method, &mut trace.steps, &mut open),
             None => {
                 // Both sides count for themselves, so the latest unanswered request is meant.
-                let Some(at) =
-                    open.iter().rposition(|pending_mcp_request| pending_mcp_request.id == line["id"])
-                else {
-                    continue;
-                };
-                let asked = open.remove(at);
-                reply(line, &asked, &mut trace.steps);
+                if let Some(asked) = open.get_mut(&line["id"]).and_then(Vec::pop) {
+                    reply(line, &asked, &mut trace.steps);
+                }
             }
         }
     }
     trace
 }
 
-fn add_mcp_request(
-    line: &Value,
-    method: &str,
-    steps: &mut Vec<TraceStep>,
-    open: &mut Vec<PendingMcpRequest>,
-) {
+fn add_mcp_request(line: &Value, method: &str, steps: &mut Vec<TraceStep>, open: &mut PendingMcpRequests) {
     let id = super::compact_value_text(&line["id"]);
-    if line.get("id").is_some() {
-        open.push(PendingMcpRequest { id: line["id"].clone(), method: method.to_owned(), call: id.clone() });
+    if let Some(own) = line.get("id") {
+        let request = PendingMcpRequest { method: method.to_owned(), call: id.clone() };
+        open.entry(own.clone()).or_default().push(request);
     }
     let params = &line["params"];
     if method == "tools/call" {

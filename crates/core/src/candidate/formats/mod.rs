@@ -16,10 +16,12 @@ mod potato;
 mod react;
 mod replay;
 mod responses;
+mod sharegpt;
 mod swe_agent;
 mod text;
 mod webarena;
 
+pub(crate) use action::parse_literal;
 pub(crate) use message::{call_duration_ms, plain_calls};
 use serde_json::Value;
 
@@ -57,6 +59,7 @@ formats! {
     WebArena "webarena" "steps of web agents: WebArena, BrowserGym, Mind2Web",
     React "react" "thought, action and observation: ReAct and ATIF steps",
     Potato "potato" "Potato's turns and canonical traces",
+    ShareGpt "sharegpt" "conversations of ShareGPT, as datasets for training have them",
     OpenaiResponses "openai-responses" "items of OpenAI's Responses API",
     Langchain "langchain" "LangChain messages and run trees",
     Anthropic "anthropic" "messages of Anthropic's API",
@@ -82,6 +85,7 @@ impl TraceFormat {
             Self::WebArena => webarena::is_web_agent_trace(value),
             Self::React => react::is_react_trace(value),
             Self::Potato => potato::is_potato_trace(value),
+            Self::ShareGpt => sharegpt::is_sharegpt_conversation(value),
             Self::OpenaiResponses => responses::is_responses_trace(value),
             Self::Langchain => langchain::is_langchain_trace(value),
             Self::Anthropic => message::fits_anthropic(value),
@@ -102,6 +106,7 @@ impl TraceFormat {
             Self::WebArena => webarena::read_web_agent_trace(value),
             Self::React => react::read_react_trace(value),
             Self::Potato => potato::read_potato_trace(value),
+            Self::ShareGpt => sharegpt::read_sharegpt_conversation(value),
             Self::OpenaiResponses => responses::read_responses_trace(value),
             Self::Langchain => langchain::read_langchain_trace(value),
             Self::Anthropic | Self::OpenaiChat => message::read_chat_trace(value),
@@ -201,7 +206,11 @@ pub fn read_trace_value(
     if is_empty && !may_be_empty {
         return Err(TraceError::NothingRead(found));
     }
-    if is_chat_format(found) && message::has_unread_calls(value) {
+    let has_unread_calls = match found {
+        TraceFormat::ShareGpt => sharegpt::has_unread_sharegpt_calls(value),
+        _ => is_chat_format(found) && message::has_unread_calls(value),
+    };
+    if has_unread_calls {
         return Err(TraceError::UnreadCalls);
     }
     if trace.usage.is_nothing() {

@@ -634,7 +634,7 @@ fn read_indexed_message(fields: &Map<String, Value>) -> Vec<TraceStep> {
 /// `Calling tools:` and the calls as Python prints them.
 fn smolagents_call(step: &mut TraceStep) {
     let Some(Value::Array(calls)) =
-        step.text.strip_prefix("Calling tools:").and_then(|rest| action::literal(rest.trim()))
+        step.text.strip_prefix("Calling tools:").and_then(|rest| action::parse_literal(rest.trim()))
     else {
         return;
     };

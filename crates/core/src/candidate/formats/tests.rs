@@ -504,3 +504,35 @@ fn messages_of_enclosing_spans_are_looked_for_as_long_as_the_work_is_limited() {
     let (_, trace) = read_trace_value(&Value::Array(spans), None).unwrap();
     assert_eq!(n_questions(&trace), n);
 }
+
+#[test]
+fn a_message_of_claude_code_with_very_many_calls_takes_time_by_their_number_alone() {
+    // Each call was compared with all calls before it, which takes an hour for so many.
+    let n_calls = 100_000;
+    let call = |n: usize| json!({ "type": "tool_use", "name": "Edit", "input": { "file": "src/lib.rs", "line": n } });
+    let calls: Vec<Value> = (0..n_calls).map(call).collect();
+    let line = |uuid: &str| {
+        let message = json!({ "id": "msg_1", "role": "assistant", "content": calls });
+        json!({ "type": "assistant", "sessionId": "s", "uuid": uuid, "message": message })
+    };
+    let (_, trace) = read_trace_value(&json!([line("1"), line("2")]), None).unwrap();
+    assert_eq!(
+        (trace.steps.len(), trace.steps[0].tool_calls.len()),
+        (1, n_calls),
+        "a repeated call is one call"
+    );
+    assert_eq!(trace.steps[0].tool_calls[n_calls - 1].arguments["line"], n_calls - 1);
+}
+
+#[test]
+fn very_many_open_requests_of_an_mcp_server_take_time_by_their_number_alone() {
+    // Each answer was looked for among all requests that were open.
+    let n = 200_000;
+    let ask = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "read" } });
+    let answer = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "error": { "message": id.to_string() } });
+    let lines: Value = (0..n).map(ask).chain((0..n).map(answer)).collect();
+    let (_, trace) = read_trace_value(&lines, None).unwrap();
+    let results: Vec<&ToolResult> = trace.steps.iter().flat_map(|step| &step.results).collect();
+    assert_eq!((trace.steps.len(), results.len()), (2 * n, n));
+    assert!(results.iter().all(|result| result.call.as_deref() == Some(result.text.as_str())));
+}

@@ -152,7 +152,7 @@ fn parse_browsergym_action(text: &str) -> ToolCall {
             (None, Some(name)) => ((*name).to_owned(), part),
             (None, None) => ("input".to_owned(), part),
         };
-        arguments.insert(key, action::literal(value).unwrap_or_else(|| Value::from(value)));
+        arguments.insert(key, action::parse_literal(value).unwrap_or_else(|| Value::from(value)));
     }
     ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }
 }

@@ -125,14 +125,14 @@ fn parse_name_requirement(params: &Params<'_>, value: &Value) -> Result<NameRequ
     };
     let most = value["max"].as_u64();
     let least = value["min"].as_u64().unwrap_or(u64::from(most.is_none() || value.get("min").is_some()));
-    let shown = glob.unwrap_or("a tool").to_owned();
-    Ok(NameRequirement { name, shown, least, most: most.unwrap_or(u64::MAX) })
+    let description = glob.unwrap_or("a tool").to_owned();
+    Ok(NameRequirement { name, description, least, most: most.unwrap_or(u64::MAX) })
 }
 
 fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<ArgumentMatchMode, BadCheck> {
-    let found = ARGUMENTS.iter().find(|(known, _)| Some(*known) == word.as_str());
+    let entry = ARGUMENTS.iter().find(|(known, _)| Some(*known) == word.as_str());
     let problem = || format!("{word} is not one of exact, ignore, subset, superset");
-    found.map(|(_, mode)| *mode).ok_or_else(|| params.bad(name, problem()))
+    entry.map(|(_, mode)| *mode).ok_or_else(|| params.bad(name, problem()))
 }
 
 fn parse_call_pattern(params: &Params<'_>) -> Result<CallPattern, BadCheck> {

@@ -13,7 +13,7 @@ use super::TestRules;
 use super::promptfoo_types::{LEAST_SCORE, PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
 use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
-use crate::check::{Check, CompiledCheck, EmbeddingModel, estimate_pattern_work};
+use crate::check::{Check, CompiledCheck, EmbeddingModel, estimate_check_work, estimate_pattern_work};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
@@ -605,6 +605,9 @@ impl<'a> AssertionReader<'a> {
             return;
         }
         method.params.insert("tools".to_owned(), tools[0].clone());
+        if !self.cx.spend_pattern_work(estimate_check_work(method), at.span) {
+            return;
+        }
         if let Err(error) = CompiledCheck::compile(method) {
             self.cx.error(Code::BadValue, at.span, error.to_string());
         }
@@ -674,7 +677,10 @@ impl<'a> AssertionReader<'a> {
         let written = fields.get("value")?;
         let mut pattern = ascii_classes(written.text()?, r"(?-u:\b)");
         let linear = template::resolve_escapes(&pattern);
-        if !self.cx.spend_pattern_work(estimate_pattern_work(&linear), written.span) {
+        // Its work counts when the check is read.
+        let work = estimate_pattern_work(&linear);
+        if !self.cx.has_pattern_work(work) {
+            self.cx.spend_pattern_work(work, written.span);
             return None;
         }
         let is_linear = regex::Regex::new(&linear).is_ok();

@@ -128,6 +128,10 @@ const CHANGES_ANSWER: [&str; 12] = [
 pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderSettings> {
     let Some(entries) = node.map() else {
         let name = cx.plain_text(node, "provider")?;
+        let of_suite = cx.suite_providers.borrow().get(&name).cloned();
+        if let Some(provider) = of_suite {
+            return read_grader(cx, &provider);
+        }
         refuse_unspoken_judge(cx, &name, node)?;
         if name.starts_with("file://") {
             return read_grader_file(cx, &name, node);

@@ -30,6 +30,9 @@ pub(super) fn read_item_display(cx: &Context<'_>, node: &SourceNode) -> Map<Stri
     if let Json::Object(map) = cx.json(node) { map } else { Map::new() }
 }
 
+/// Types of fields that Potato plays or draws.
+const MEDIA: [&str; 7] = ["image", "video", "audio", "audio_dialogue", "pdf", "gallery", "depth"];
+
 /// A field by its name, or with a label.
 fn shown_field(cx: &Context<'_>, node: &SourceNode) {
     if node.text().is_some() {
@@ -38,7 +41,10 @@ fn shown_field(cx: &Context<'_>, node: &SourceNode) {
     let Some(field) = MappingReader::new(cx, node, "shown field") else { return };
     field.need("key").and_then(|key| cx.text(key, "key"));
     field.text("label");
-    field.text("type");
+    if let Some(kind) = field.text("type").filter(|kind| MEDIA.contains(&kind.as_str())) {
+        let message = format!("`type: {kind}` has no effect here: the field is shown as text");
+        cx.report(Diagnostic::warning(Code::NoEffect, field.span("type"), message));
+    }
     field.ignores(&["display_options", "span_target", "collapsible", "max_height", "max_width"]);
     field.finish();
 }

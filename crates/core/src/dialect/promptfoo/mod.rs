@@ -184,9 +184,32 @@ pub(super) fn read_promptfoo_suite(cx: &Context<'_>, node: &SourceNode) -> Suite
     resolve_references(cx, &mut node, &root, 0);
     let variables = take_variables(cx, &mut node);
     expand_scenarios(cx, &mut node);
+    name_suite_providers(cx, &node);
     let suite = agentv::read_suite_by_rules(cx, &node, TestRules::Promptfoo);
     report_unused_variables(cx, variables);
     suite
+}
+
+/// Notes the models under `providers` with their settings: a judge with the id or the label of one is that model. As in
+/// promptfoo, the last model with an id holds, and ids come before labels.
+fn name_suite_providers(cx: &Context<'_>, node: &SourceNode) {
+    let lists = ["providers", "targets"].into_iter().filter_map(|key| node.get(key)?.list());
+    let mut providers = cx.suite_providers.borrow_mut();
+    let mut labels = Vec::new();
+    for provider in lists.flatten() {
+        let text = |key: &str| provider.get(key).and_then(SourceNode::text);
+        // A judge names a file by its path.
+        let Some(id) = text("id").filter(|id| !id.starts_with("file://")) else { continue };
+        let entries = provider.map().unwrap_or_default().iter();
+        // The other keys say what it is asked as a target.
+        let entries = entries.filter(|entry| ["id", "config"].contains(&entry.key.as_str())).cloned();
+        let model = SourceNode { span: provider.span, shape: NodeShape::Map(entries.collect()) };
+        labels.extend(text("label").map(|label| (label, model.clone())));
+        providers.insert(id.to_owned(), model);
+    }
+    for (label, model) in labels {
+        providers.entry(label.to_owned()).or_insert(model);
+    }
 }
 
 /// Warns of variables that a file sets and no text of it names.

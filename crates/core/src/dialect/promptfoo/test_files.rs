@@ -219,15 +219,19 @@ fn check_table_header(cx: &Context<'_>, file: FileId, first: Option<&TestRow>, a
         cx.report(Diagnostic::error(Code::Empty, asked, message).help(HELP));
         return;
     };
-    if let Some(cell) = first.cells.keys().find(|key| is_assertion_text(key)) {
+    let report = |message: String, note: &str, help: &str| {
         let end = cx.text_of(file).lines().next().map_or(0, str::len);
         let span = SourceSpan { file, start: 0, end: end as u32 };
-        let message = format!("`{cell}` is an assertion, and not the name of a column");
-        cx.report(
-            Diagnostic::error(Code::BadRow, span, message)
-                .note("promptfoo and AgentV read the first line of a table as the names of its columns")
-                .help(HELP),
-        );
+        cx.report(Diagnostic::error(Code::BadRow, span, message).note(note).help(help));
+    };
+    let mut names = first.cells.keys();
+    if let Some(cell) = names.clone().find(|key| is_assertion_text(key)) {
+        let note = "promptfoo and AgentV read the first line of a table as the names of its columns";
+        report(format!("`{cell}` is an assertion, and not the name of a column"), note, HELP);
+    }
+    if let Some(cell) = names.find(|key| key.contains(";__") || key.contains("\t__")) {
+        let note = "its assertions would be the text of a variable; promptfoo takes another separator only from the variable PROMPTFOO_CSV_DELIMITER";
+        report(format!("`{cell}` is the name of one column"), note, "separate the columns by commas");
     }
 }
 

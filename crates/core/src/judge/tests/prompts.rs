@@ -22,8 +22,8 @@ fn the_question_shows_what_a_grader_needs_and_no_weights() {
     };
     let rubric = rubric(vec![criterion]);
     let material = JudgeInput { context: vec!["A map.".into()], ..material("It is Paris.") };
-    let asked = Prompter::new(&material, None, 7).criterion(&rubric, &rubric.criteria[0]).unwrap();
-    let (shared, question) = (&asked.prompt.shared, &asked.prompt.question);
+    let judge_question = Prompter::new(&material, None, 7).criterion(&rubric, &rubric.criteria[0]).unwrap();
+    let (shared, question) = (&judge_question.prompt.shared, &judge_question.prompt.question);
     for part in ["What is the capital?", "A map.", "It is Paris."] {
         assert!(shared.contains(part), "{shared}");
     }
@@ -104,9 +104,10 @@ fn scales_and_operators_are_told_in_words() {
             ..Criterion::new("a", "X holds.", CriterionKind::Question(scale))
         }]);
         let material = material("Paris");
-        let asked = Prompter::new(&material, None, 7).criterion(&rubric, &rubric.criteria[0]).unwrap();
-        jsonschema::validator_for(&asked.form.schema()).unwrap();
-        asked.prompt.question
+        let judge_question =
+            Prompter::new(&material, None, 7).criterion(&rubric, &rubric.criteria[0]).unwrap();
+        jsonschema::validator_for(&judge_question.form.schema()).unwrap();
+        judge_question.prompt.question
     };
     let range = |from, to, text: &str| Range { from, to, text: text.into() };
     let ranges = Scale::Ranges(vec![range(0, 4, "poor"), range(5, 10, "good")]);
@@ -131,17 +132,20 @@ fn further_draws_see_the_choices_in_another_order() {
         .map(|draw| {
             let mut prompter = Prompter::new(&material, None, 7);
             prompter.set_draw(draw);
-            let asked = prompter.criterion(&rubric, &rubric.criteria[0]).unwrap();
-            let told = asked.form.schema()["properties"]["verdict"]["enum"].clone();
+            let judge_question = prompter.criterion(&rubric, &rubric.criteria[0]).unwrap();
+            let schema_choices = judge_question.form.schema()["properties"]["verdict"]["enum"].clone();
             let by = |place: &dyn Fn(&str) -> Option<usize>| {
                 let mut order = labels.to_vec();
                 order.sort_by_key(|order| place(order).unwrap());
                 order
             };
-            let text = &asked.prompt.question;
+            let text = &judge_question.prompt.question;
             let order = by(&|it| text.find(&format!("- {it}: {it} of it")));
             assert!(text.contains(&order.join(", ")), "{text}");
-            assert_eq!(by(&|it| told.as_array().unwrap().iter().position(|label| label == it)), order);
+            assert_eq!(
+                by(&|it| schema_choices.as_array().unwrap().iter().position(|label| label == it)),
+                order
+            );
             order
         })
         .collect();
@@ -153,21 +157,21 @@ fn further_draws_see_the_choices_in_another_order() {
 fn quotes_are_found_where_they_stand_or_do_not_exist() {
     let part = |name: &str, text: &str| CandidatePart { name: name.into(), text: text.into() };
     let parts = [part("response", "Café “au lait” — 4\u{a0}€,\n  please."), part("diff", "+ let x = ﬁne;")];
-    let found =
+    let place_of =
         |quote: &str| locate(quote, &parts).map(|location| (location.part, location.start, location.end));
     let at = |name: &str, text: &str, from: usize| {
         let start =
             parts.iter().find(|part| part.name == name).unwrap().text[from..].find(text).unwrap() + from;
         Some((name.to_owned(), start as u64, (start + text.len()) as u64))
     };
-    assert_eq!(found("\"au lait\" - 4 €, please"), at("response", "“au lait” — 4\u{a0}€,\n  please", 0));
-    assert_eq!(found("Cafe\u{301}"), at("response", "Café", 0));
-    assert_eq!(found("let x = fine"), at("diff", "let x = ﬁne", 0));
-    assert_eq!(found("Café … please."), at("response", &parts[0].text, 0));
-    assert_eq!(found("CAFE\u{301} ‘AU LAIT’"), at("response", "Café “au lait”", 0));
-    assert_eq!(found("\"Café [...] please\""), at("response", parts[0].text.trim_end_matches('.'), 0));
+    assert_eq!(place_of("\"au lait\" - 4 €, please"), at("response", "“au lait” — 4\u{a0}€,\n  please", 0));
+    assert_eq!(place_of("Cafe\u{301}"), at("response", "Café", 0));
+    assert_eq!(place_of("let x = fine"), at("diff", "let x = ﬁne", 0));
+    assert_eq!(place_of("Café … please."), at("response", &parts[0].text, 0));
+    assert_eq!(place_of("CAFE\u{301} ‘AU LAIT’"), at("response", "Café “au lait”", 0));
+    assert_eq!(place_of("\"Café [...] please\""), at("response", parts[0].text.trim_end_matches('.'), 0));
     for quote in ["", "   ", "...", "please ... Café", "tea", "a", "a ... e", "au", "4", "Ca...se"] {
-        assert_eq!(found(quote), None, "{quote}");
+        assert_eq!(place_of(quote), None, "{quote}");
     }
     let text = [part("response", "This is what it was in May 2024: 12 of them, 东京都 and all that.")];
     for quote in ["is", "12", "Th...is", "what it was", "and all that", "of them", "May", "2024 ... 12"] {
@@ -190,16 +194,16 @@ fn quotes_are_found_where_they_stand_or_do_not_exist() {
 
 #[test]
 fn marks_of_steps_are_no_evidence_and_stand_where_a_judge_reads_them() {
-    let said = |role, text: &str| TraceStep::new(role, text);
+    let step = |role, text: &str| TraceStep::new(role, text);
     let rain = ToolResult { text: "light rain".into(), ..ToolResult::default() };
     let looked = TraceStep { role: StepRole::Tool, results: vec![rain], ..TraceStep::default() };
-    let steps = vec![said(StepRole::User, "Is it raining?"), looked, said(StepRole::Assistant, "It is.")];
+    let steps = vec![step(StepRole::User, "Is it raining?"), looked, step(StepRole::Assistant, "It is.")];
     let material = JudgeInput { trace: Some(Trace { steps, ..Trace::default() }), ..JudgeInput::default() };
     let prompter = Prompter::new(&material, None, 7);
     for quote in ["assistant", "[3] assistant", "[2] tool", "Is it raining?"] {
         assert_eq!(prompter.evidence(quote).found, None, "{quote}");
     }
-    let found = prompter.evidence("[2] tool ← light rain").found.unwrap();
-    assert_eq!(found.part, "trace");
+    let location = prompter.evidence("[2] tool ← light rain").found.unwrap();
+    assert_eq!(location.part, "trace");
     assert_eq!(prompter.evidence("light rain").found.unwrap().part, "trace.2.result.1");
 }

@@ -25,10 +25,10 @@ fn run(
     loop {
         match recipe.next(&replies).unwrap() {
             RecipeAction::Done(judged) => return Ok(judged),
-            RecipeAction::Ask(asked) => {
-                jsonschema::validator_for(&asked.form.schema()).unwrap();
+            RecipeAction::Ask(judge_question) => {
+                jsonschema::validator_for(&judge_question.form.schema()).unwrap();
                 let reply = script.get(replies.len()).or(script.last()).unwrap();
-                replies.push(prompter.read(&asked.form, reply)?);
+                replies.push(prompter.read(&judge_question.form, reply)?);
             }
         }
     }
@@ -87,10 +87,10 @@ fn nothing_to_judge_is_not_asked_and_passes_no_gate() {
     assert_eq!(lack("context-faithfulness", &without_answer), "there is no answer");
     let without_question = JudgeInput { task: String::new(), ..without_answer };
     assert_eq!(lack("context-relevance", &without_question), "there is no question");
-    // That a judge finds nothing in it is an answer.
+    // A judge that lists nothing of a text that is there has assessed nothing.
     let material = JudgeInput { context: vec!["Paris is the capital.".into()], ..material("I cannot say.") };
     let judged = run(&recipe("groundedness", json!({})), &material, &[r#"{"claims": []}"#]).unwrap();
-    assert_eq!(judged.outcome, Outcome::NotApplicable);
+    assert_eq!(judged.outcome, Outcome::Abstained { why: "the judge found no claim in it".to_owned() });
 }
 
 #[test]
@@ -100,10 +100,11 @@ fn requirements_have_the_values_of_the_row() {
     let material = material("3 km");
     let prompter = Prompter::new(&material, Some(&row), 7);
     let recipe = Recipe { method: &method, prompter: &prompter };
-    let RecipeAction::Ask(asked) = recipe.next(&[]).unwrap() else { panic!("nothing is asked") };
-    assert!(asked.prompt.question.contains(">km</data-"), "{}", asked.prompt.question);
-    let reply =
-        prompter.read(&asked.form, r#"{"verdicts": [{"requirement": 1, "satisfied": true}]}"#).unwrap();
+    let RecipeAction::Ask(judge_question) = recipe.next(&[]).unwrap() else { panic!("nothing is asked") };
+    assert!(judge_question.prompt.question.contains(">km</data-"), "{}", judge_question.prompt.question);
+    let reply = prompter
+        .read(&judge_question.form, r#"{"verdicts": [{"requirement": 1, "satisfied": true}]}"#)
+        .unwrap();
     let RecipeAction::Done(judged) = recipe.next(&[reply]).unwrap() else { panic!("it is not done") };
     assert_eq!(judged.points[0].text, "It is in km.");
     let lacking = recipe_without_unit(&method, &material);
@@ -142,8 +143,8 @@ fn contests_do_not_depend_on_the_order() {
         assert_eq!(round.read(&reply).unwrap().0, Some(0));
         assert_eq!(round.read(r#"{"verdict": "tie"}"#).unwrap().0, None);
     }
-    let shown_first = (0..100).filter(|n| contest.order(&format!("case {n}"), 7)[0] == 0).count();
-    assert!((35..65).contains(&shown_first), "{shown_first}");
+    let n_first = (0..100).filter(|n| contest.order(&format!("case {n}"), 7)[0] == 0).count();
+    assert!((35..65).contains(&n_first), "{n_first}");
     assert_eq!(contest.order("x", 7), contest.order("x", 7));
     assert_eq!(position_bias(&[(vec![0, 1], Some(0)), (vec![1, 0], Some(0)), (vec![0, 1], None)]), Some(0.5));
 }

@@ -149,11 +149,11 @@ fn each_criterion_is_answered_once_or_named() {
     let Ok(JudgeReply::Answers(answers)) = Prompter::new(&material, None, 7).read(&form, reply) else {
         panic!()
     };
-    let said: Vec<Option<Value>> = answers
+    let values: Vec<Option<Value>> = answers
         .iter()
         .map(|answer| answer.1.as_ref().ok().and_then(|judge_answer| judge_answer.value.clone()))
         .collect();
-    assert_eq!(said, [Some(Value::Bool(true)), None, None, None]);
+    assert_eq!(values, [Some(Value::Bool(true)), None, None, None]);
     assert!(matches!(answers[1].1, Err(JudgeReplyError::Twice(_))));
     assert!(matches!(answers[2].1, Err(JudgeReplyError::LeftOut(_))));
 }
@@ -166,8 +166,8 @@ fn an_authors_own_shape_is_read_and_not_shown() {
     let all: Vec<&Criterion> = rubric.criteria.iter().collect();
     let together = prompter.criteria(&rubric, &all).unwrap();
     let alone = prompter.criterion(&rubric, all[1]).unwrap();
-    for asked in [&together, &alone] {
-        let question = &asked.prompt.question;
+    for judge_question in [&together, &alone] {
+        let question = &judge_question.prompt.question;
         assert!(
             question.contains("2. Tone (1-5)\nOutput JSON: (the shape is given at the end)"),
             "{question}"
@@ -176,12 +176,12 @@ fn an_authors_own_shape_is_read_and_not_shown() {
     }
     let own = r#"{"department": 4, "tone": 2, "reasoning": "Curt."}"#;
     let Ok(JudgeReply::Answers(answers)) = prompter.read(&together.form, own) else { panic!() };
-    let said: Vec<(Option<Value>, &str)> = answers
+    let values: Vec<(Option<Value>, &str)> = answers
         .iter()
         .map(|(_, result)| result.as_ref().unwrap())
         .map(|judge_answer| (judge_answer.value.clone(), judge_answer.reason.as_str()))
         .collect();
-    assert_eq!(said, [(Some(Value::Number(4.0)), "Curt."), (Some(Value::Number(2.0)), "Curt.")]);
+    assert_eq!(values, [(Some(Value::Number(4.0)), "Curt."), (Some(Value::Number(2.0)), "Curt.")]);
     let Ok(JudgeReply::Answer(answer)) = prompter.read(&alone.form, own) else { panic!() };
     assert_eq!(answer.value, Some(Value::Number(2.0)));
     // What is not on the scale, or not whole, is no answer.
@@ -194,13 +194,13 @@ fn an_authors_own_shape_is_read_and_not_shown() {
         assert!(prompter.read(&together.form, wrong).is_err(), "{wrong}");
     }
     // Data of the same names beside the judge's own answer is a quotation.
-    let beside = format!(r#"It wrote {{"department": "billing", "tone": "warm"}}. {own}"#);
-    assert!(prompter.read(&together.form, &beside).is_ok());
+    let with_other_object = format!(r#"It wrote {{"department": "billing", "tone": "warm"}}. {own}"#);
+    assert!(prompter.read(&together.form, &with_other_object).is_ok());
     // A rubric without such a shape does not read one.
     let plain = self::rubric(rubric.criteria.clone());
     let prompter = Prompter::for_rubric(&material, None, &plain, 7);
-    let asked = prompter.criteria(&plain, &plain.criteria.iter().collect::<Vec<_>>()).unwrap();
-    assert!(prompter.read(&asked.form, own).is_err());
+    let judge_question = prompter.criteria(&plain, &plain.criteria.iter().collect::<Vec<_>>()).unwrap();
+    assert!(prompter.read(&judge_question.form, own).is_err());
 }
 
 #[test]

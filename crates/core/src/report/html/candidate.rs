@@ -149,20 +149,20 @@ fn render_bullet_list(items: &[String], most: usize) -> String {
         left = left.saturating_sub(text.len());
         0 < left
     };
-    let kept: Vec<&String> = items.iter().take_while(fits).collect();
-    let more = items.len() - kept.len();
+    let listed: Vec<&String> = items.iter().take_while(fits).collect();
+    let more = items.len() - listed.len();
     let note = if more == 0 { String::new() } else { format!("<li class=\"cut\">{more} more</li>") };
-    let kept: String = kept.into_iter().map(String::as_str).collect();
-    if items.is_empty() { String::new() } else { format!("<ul>{kept}{note}</ul>") }
+    let listed: String = listed.into_iter().map(String::as_str).collect();
+    if items.is_empty() { String::new() } else { format!("<ul>{listed}{note}</ul>") }
 }
 
 fn render_trace_steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> String {
     let most = room / 6;
-    let kept = select_visible_steps(trace, quotes, room, most);
+    let is_visible = select_visible_steps(trace, quotes, room, most);
     let mut out = String::from("<ol class=\"steps\">");
     let mut omitted = 0;
     for (at, step) in trace.steps.iter().enumerate() {
-        if !kept[at] {
+        if !is_visible[at] {
             omitted += 1;
             continue;
         }
@@ -188,7 +188,7 @@ fn render_omitted_steps(omitted: usize) -> String {
 /// Which steps are shown: those that are quoted, then from both ends towards the middle until the room is used.
 fn select_visible_steps(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: usize) -> Vec<bool> {
     let n = trace.steps.len();
-    let mut kept: Vec<bool> = (1..=n).map(|n| quotes.any_under(&format!("trace.{n}"))).collect();
+    let mut is_visible: Vec<bool> = (1..=n).map(|n| quotes.any_under(&format!("trace.{n}"))).collect();
     let mut left = room;
     for turn in 0..n {
         let at = if turn % 2 == 0 { turn / 2 } else { n - 1 - turn / 2 };
@@ -197,9 +197,9 @@ fn select_visible_steps(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: u
             break;
         }
         left -= size;
-        kept[at] = true;
+        is_visible[at] = true;
     }
-    kept
+    is_visible
 }
 
 fn estimate_step_size(step: &TraceStep, most: usize) -> usize {
@@ -269,13 +269,13 @@ fn render_file_change(path: &str, file: &FileChange) -> String {
 
 /// As its arguments one by one, or as the text that a quote was found in.
 fn render_tool_call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> String {
-    let took =
+    let duration =
         call.duration_ms.map(|duration_m| format!(" <time>{duration_m:.0} ms</time>")).unwrap_or_default();
     if quotes.any_in(part) {
         let whole = format!("{} {}", call.name, Json::Object(call.arguments.clone()));
         let html = quotes.text(part, &whole, most);
         return format!(
-            "<div class=\"call\"><div class=\"deed\">calls{took}</div><div class=\"said\">{html}</div></div>"
+            "<div class=\"call\"><div class=\"deed\">calls{duration}</div><div class=\"said\">{html}</div></div>"
         );
     }
     let name = escape_xml(&clip_to_bytes(&call.name, 120));
@@ -283,7 +283,7 @@ fn render_tool_call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: 
     let arguments: String =
         call.arguments.iter().take(40).map(|(key, value)| argument(key, value, share)).collect();
     format!(
-        "<div class=\"call\"><div class=\"deed\">calls <b><bdi>{name}</bdi></b>{took}</div><dl>{arguments}</dl></div>"
+        "<div class=\"call\"><div class=\"deed\">calls <b><bdi>{name}</bdi></b>{duration}</div><dl>{arguments}</dl></div>"
     )
 }
 

@@ -34,7 +34,7 @@ pub(super) struct CriterionName {
 #[derive(Default)]
 struct CriterionSum {
     place: usize,
-    n_asked: usize,
+    n_cases: usize,
     n_scored: f64,
     /// Trials of one case follow each other.
     last: Option<String>,
@@ -42,20 +42,20 @@ struct CriterionSum {
 
 /// Every criterion, in the order in which the cases name them. A tree is one of them.
 pub(super) fn compute_criterion_means(run: &Run, rubrics: &Rubrics) -> Vec<Mean> {
-    let mut found: Vec<Mean> = Vec::new();
+    let mut means: Vec<Mean> = Vec::new();
     let mut sums: BTreeMap<CriterionName, CriterionSum> = BTreeMap::new();
     let mut n_graded = 0;
     for result in run.results.iter() {
-        let asked = case_criterion_scores(run, rubrics, &result);
-        n_graded += usize::from(!asked.is_empty());
-        for (name, worth) in asked {
+        let scored = case_criterion_scores(run, rubrics, &result);
+        n_graded += usize::from(!scored.is_empty());
+        for (name, worth) in scored {
             let sum = sums.entry(name).or_insert_with_key(|name| {
-                found.push(Mean { name: name.clone(), mean: None, n: 0, shared: false });
-                CriterionSum { place: found.len() - 1, ..CriterionSum::default() }
+                means.push(Mean { name: name.clone(), mean: None, n: 0, shared: false });
+                CriterionSum { place: means.len() - 1, ..CriterionSum::default() }
             });
-            sum.n_asked += 1;
+            sum.n_cases += 1;
             if let Some(worth) = worth {
-                let it = &mut found[sum.place];
+                let it = &mut means[sum.place];
                 sum.n_scored += 1.0;
                 let mean = it.mean.unwrap_or(0.0);
                 it.mean = Some(mean + (worth - mean) / sum.n_scored);
@@ -67,9 +67,9 @@ pub(super) fn compute_criterion_means(run: &Run, rubrics: &Rubrics) -> Vec<Mean>
         }
     }
     for sum in sums.into_values() {
-        found[sum.place].shared = sum.n_asked == n_graded;
+        means[sum.place].shared = sum.n_cases == n_graded;
     }
-    found
+    means
 }
 
 /// What each criterion of a case is worth to its score, where it was scored; several graders count as their mean.
@@ -78,10 +78,10 @@ pub(super) fn case_criterion_scores(
     rubrics: &Rubrics,
     result: &CaseResult,
 ) -> Vec<(CriterionName, Option<f64>)> {
-    let mut asked: Vec<(String, Vec<f64>)> = Vec::new();
-    let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|(known, _)| known == id) {
+    let mut scores: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut add = |id: &str, worth: Option<f64>| match scores.iter_mut().find(|(known, _)| known == id) {
         Some((_, all)) => all.extend(worth),
-        None => asked.push((id.to_owned(), worth.into_iter().collect())),
+        None => scores.push((id.to_owned(), worth.into_iter().collect())),
     };
     let rubric = rubrics.get(&result.rubric);
     for grade in &result.grades {
@@ -105,7 +105,7 @@ pub(super) fn case_criterion_scores(
         is_negative: run.is_negative(result, &id),
         id,
     };
-    asked.into_iter().map(|(id, worths)| (name(id), mean(worths))).collect()
+    scores.into_iter().map(|(id, worths)| (name(id), mean(worths))).collect()
 }
 
 /// What an outcome is worth: of what must not hold, none at all is best.

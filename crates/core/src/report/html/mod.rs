@@ -238,8 +238,8 @@ impl HtmlPageContext<'_> {
     /// Which criteria a filter finds the case by, as places among all criteria.
     fn falls_short(&self, result: &CaseResult) -> String {
         let mark = self.run.pass_mark(&result.rubric).unwrap_or(1.0);
-        let asked = criteria::case_criterion_scores(self.run, &self.rubrics, result).into_iter();
-        let low = asked.filter(|(_, worth)| worth.is_some_and(|value| value < mark)).map(|(name, _)| name);
+        let scores = criteria::case_criterion_scores(self.run, &self.rubrics, result).into_iter();
+        let low = scores.filter(|(_, worth)| worth.is_some_and(|value| value < mark)).map(|(name, _)| name);
         let places = low.filter_map(|name| self.means.iter().position(|mean| mean.name == name));
         places.map(|place| place.to_string()).collect::<Vec<_>>().join(" ")
     }
@@ -281,17 +281,17 @@ impl HtmlPageContext<'_> {
         let mark = criterion
             .and_then(|criterion| criterion.threshold)
             .or_else(|| self.run.pass_mark(&result.rubric));
-        let (kind, told) = outcome_kind_and_text(grade, criterion);
-        let told = with_evidence(grade, told);
+        let (kind, answer) = outcome_kind_and_text(grade, criterion);
+        let answer = with_evidence(grade, answer);
         // A broken grader's detail is often its reason as well.
-        let reason = Some(grade.reason.as_str()).filter(|text| !told.ends_with(text)).unwrap_or_default();
+        let reason = Some(grade.reason.as_str()).filter(|text| !answer.ends_with(text)).unwrap_or_default();
         let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, graded_point)| {
             json!({ "text": clip_to_bytes(&graded_point.text, 400), "holds": graded_point.holds, "quotes": quotes.render_citations(at, Some(nth)) })
         });
         let n_quotes =
             grade.evidence.len() + grade.points.iter().map(|point| point.evidence.len()).sum::<usize>();
         json!({
-            "grader": clip_to_bytes(&grade.grader.name, 120), "kind": kind, "said": clip_to_bytes(&told, 400),
+            "grader": clip_to_bytes(&grade.grader.name, 120), "kind": kind, "said": clip_to_bytes(&answer, 400),
             "percent": unit.map(|unit| unit.clamp(0.0, 1.0) * 100.0),
             "short": worth.zip(mark).is_some_and(|(worth, mark)| worth + 1e-9 < mark),
             "reason": clip_to_bytes(reason, most), "quotes": quotes.render_citations(at, None),

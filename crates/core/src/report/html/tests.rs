@@ -15,7 +15,7 @@ fn grade(criterion: &str, unit: f64, evidence: &Json) -> Grade {
     .unwrap()
 }
 
-fn found(part: &str, start: usize, end: usize) -> Json {
+fn quote_at(part: &str, start: usize, end: usize) -> Json {
     json!({ "quote": "q", "found": { "in": part, "start": start, "end": end } })
 }
 
@@ -73,7 +73,7 @@ fn simple(html: &str) -> String {
 
 #[track_caller]
 fn check_marks(text: &str, places: &[(usize, usize)], expected: &str) {
-    let evidence = places.iter().map(|place| found("response", place.0, place.1)).collect();
+    let evidence = places.iter().map(|place| quote_at("response", place.0, place.1)).collect();
     let grades = [grade("a", 1.0, &evidence)];
     let mut quotes = Quotes::new(1, &grades, |_| 0);
     assert_eq!(simple(&quotes.text("response", text, 10_000)), expected);
@@ -91,7 +91,7 @@ fn quotes_that_overlap_never_cross() {
     check_marks("abcdef", &[(0, 4), (2, 6)], "[1:ab][2:cd][ef]");
     check_marks("abcdef", &[(0, 6), (2, 4)], "[1:ab][2:cd][ef]");
     check_marks("abcdef", &[(1, 3), (1, 3), (3, 5)], "a[1:2:bc][3:de]f");
-    let grades = [grade("a", 1.0, &json!([found("diff", 0, 9)]))];
+    let grades = [grade("a", 1.0, &json!([quote_at("diff", 0, 9)]))];
     let mut quotes = Quotes::new(1, &grades, |_| 0);
     let diff = simple(&quotes.diff("diff", "-old\n+new\n same", 1000));
     assert_eq!(
@@ -106,8 +106,11 @@ fn a_place_that_is_none_is_not_marked_and_the_row_says_so() {
     for (start, end) in [(1, 4), (0, 1), (0, 99), (99, 100), (4, 2), (2, 2), (usize::MAX, usize::MAX)] {
         check_marks(text, &[(start, end)], text);
     }
-    let grades =
-        [grade("a", 1.0, &json!([found("response", 1, 4), found("elsewhere", 0, 1), { "quote": "q" }]))];
+    let grades = [grade(
+        "a",
+        1.0,
+        &json!([quote_at("response", 1, 4), quote_at("elsewhere", 0, 1), { "quote": "q" }]),
+    )];
     let material = JudgeInput { response: Some(text.to_owned()), ..JudgeInput::default() };
     let html = render_html_report(&run(criteria(&["a"]), vec![result(grades.to_vec(), material)]));
     assert!(html.contains("response, 1 to 4: no such place in the candidate"), "{html}");
@@ -147,10 +150,10 @@ fn every_part_can_be_quoted_and_leads_back() {
     let material = material("some words");
     let mut evidence: Vec<Json> = Vec::new();
     for part in material.parts() {
-        let place = found(&part.name, 0, part.text.len());
+        let place = quote_at(&part.name, 0, part.text.len());
         evidence.push(json!({ "quote": part.text, "found": place["found"] }));
     }
-    evidence.push(found("trace", 0, 5));
+    evidence.push(quote_at("trace", 0, 5));
     let n = evidence.len();
     let html = render_html_report(&run(
         criteria(&["a"]),
@@ -164,7 +167,7 @@ fn every_part_can_be_quoted_and_leads_back() {
     }
     // What a user said is nobody's evidence.
     let material = self::material("some words");
-    let grades = vec![grade("a", 1.0, &json!([found("trace.1.text", 0, 4)]))];
+    let grades = vec![grade("a", 1.0, &json!([quote_at("trace.1.text", 0, 4)]))];
     assert!(!render_html_report(&run(criteria(&["a"]), vec![result(grades, material)])).contains("<mark"));
 }
 
@@ -173,7 +176,7 @@ const HOSTILE: &str = "</script><b>\"'&</mark></div>";
 
 fn hostile() -> Run {
     let quote = json!({ "quote": HOSTILE, "found": { "in": "response", "start": 3, "end": HOSTILE.len() } });
-    let answer = grade(HOSTILE, 0.2, &json!([quote, { "quote": HOSTILE }, found(HOSTILE, 0, 1)]));
+    let answer = grade(HOSTILE, 0.2, &json!([quote, { "quote": HOSTILE }, quote_at(HOSTILE, 0, 1)]));
     let mut grades = vec![
         Grade {
             reason: Reason::new(HOSTILE),
@@ -184,7 +187,7 @@ fn hostile() -> Run {
             }],
             ..answer
         },
-        grade("root", 1.0, &json!([found("diff", 2, 9), found("trace.2.call.1", 0, 12)])),
+        grade("root", 1.0, &json!([quote_at("diff", 2, 9), quote_at("trace.2.call.1", 0, 12)])),
     ];
     grades[0].grader.name = HOSTILE.to_owned();
     let broken = json!({ "kind": "failed", "failure": "crashed", "detail": HOSTILE });
@@ -300,10 +303,11 @@ fn rubrics_are_numbered_as_the_cases_name_them() {
 #[test]
 fn means_of_criteria_are_on_their_own_scale_first() {
     let likert = json!({ "likert": { "min": 1, "max": 5 } });
-    let asked = |name: &str, scale: &Json| json!({ "name": name, "description": "…", "scale": scale });
-    let mut rude = asked("rude", &likert);
+    let criterion = |name: &str, scale: &Json| json!({ "name": name, "description": "…", "scale": scale });
+    let mut rude = criterion("rude", &likert);
     rude["guard"] = json!(true);
-    let rubric = json!({ "criteria": [asked("tone", &likert), asked("met", &json!("binary")), rude] });
+    let rubric =
+        json!({ "criteria": [criterion("tone", &likert), criterion("met", &json!("binary")), rude] });
     let grades = ["tone", "met", "rude"].map(|name| grade(name, 0.25, &json!([])));
     let html = render_html_report(&run(rubric, vec![result(grades.into(), JudgeInput::default())]));
     let mean = |label: &str| {
@@ -329,8 +333,8 @@ fn a_text_and_a_tree_are_two_rows_and_trials_are_one_case() {
     let mut run = run(tree, vec![first, trial(1), trial(2)]);
     run.rubrics.insert(version("text"), criteria(&[crate::rubric::WHOLE]));
     let means = criteria::compute_criterion_means(&run, &parse_run_rubrics(&run));
-    let told: Vec<(&str, usize)> = means.iter().map(|mean| (mean.name.label.as_str(), mean.n)).collect();
-    assert_eq!(told, [("decision path", 1), ("rubric as a whole", 1)]);
+    let labels: Vec<(&str, usize)> = means.iter().map(|mean| (mean.name.label.as_str(), mean.n)).collect();
+    assert_eq!(labels, [("decision path", 1), ("rubric as a whole", 1)]);
     assert!(render_html_report(&run).contains("<h2>2 cases, tried 3 times</h2>"));
 }
 
@@ -352,7 +356,8 @@ fn huge_candidates_make_a_page_that_opens() {
         requirements: vec![long.clone()],
         ..JudgeInput::default()
     };
-    let evidence = json!([found("response", text.len() - 7, text.len()), found("trace.250.result.1", 9, 12)]);
+    let evidence =
+        json!([quote_at("response", text.len() - 7, text.len()), quote_at("trace.250.result.1", 9, 12)]);
     let html =
         render_html_report(&run(criteria(&["a"]), vec![result(vec![grade("a", 1.0, &evidence)], material)]));
     assert!(html.len() < 600_000, "{}", html.len());
@@ -418,7 +423,7 @@ fn a_path_stands_out_from_the_ways_not_taken() {
 
 #[test]
 fn a_score_is_shown_on_the_scale_of_its_rubric() {
-    let shown = |rubric: Json, native: Option<f64>| {
+    let score_text = |rubric: Json, native: Option<f64>| {
         let mut result = result(Vec::new(), JudgeInput::default());
         result.verdict.native = native;
         let run = run(rubric, Vec::new());
@@ -441,32 +446,32 @@ fn a_score_is_shown_on_the_scale_of_its_rubric() {
         assert_eq!(format_mean_score(&run).as_deref(), Some(mean));
     }
     let criterion = |scale: &Json| json!([{ "name": "a", "description": "A.", "scale": scale }]);
-    assert_eq!(shown(json!({ "criteria": criterion(&likert) }), Some(3.0)).as_deref(), Some("3.0/5"));
+    assert_eq!(score_text(json!({ "criteria": criterion(&likert) }), Some(3.0)).as_deref(), Some("3.0/5"));
     assert_eq!(
-        shown(json!({ "scale": likert, "criteria": criterion(&json!("unit")) }), None).as_deref(),
+        score_text(json!({ "scale": likert, "criteria": criterion(&json!("unit")) }), None).as_deref(),
         Some("3.0/5")
     );
     assert_eq!(
-        shown(json!({ "scale": "letter", "criteria": criterion(&json!("unit")) }), None).as_deref(),
+        score_text(json!({ "scale": "letter", "criteria": criterion(&json!("unit")) }), None).as_deref(),
         Some("F")
     );
-    assert_eq!(shown(criteria(&["a"]), Some(0.5)), None);
+    assert_eq!(score_text(criteria(&["a"]), Some(0.5)), None);
 }
 
 #[test]
 fn rubrics_have_one_scale_if_all_their_scores_are_on_it() {
     let likert = |max: u8| json!({ "likert": { "min": 1, "max": max } });
-    let asked = |name: &str, scale: &Json| json!({ "name": name, "description": "A.", "scale": scale });
-    let on_five = || json!({ "criteria": [asked("a", &likert(5)), asked("b", &likert(5))] });
+    let criterion = |name: &str, scale: &Json| json!({ "name": name, "description": "A.", "scale": scale });
+    let on_five = || json!({ "criteria": [criterion("a", &likert(5)), criterion("b", &likert(5))] });
     let with = |key: &str, value: Json| {
         let mut rubric = on_five();
         rubric[key] = value;
         rubric
     };
-    let displayed = |scale: Json| json!({ "scale": scale, "criteria": [asked("a", &json!("unit"))] });
+    let displayed = |scale: Json| json!({ "scale": scale, "criteria": [criterion("a", &json!("unit"))] });
     let mut penalised = on_five();
     penalised["criteria"][1]["weight"] = json!(-1.0);
-    let mixed = json!({ "criteria": [asked("a", &likert(5)), asked("b", &json!("binary"))] });
+    let mixed = json!({ "criteria": [criterion("a", &likert(5)), criterion("b", &json!("binary"))] });
     let expected = [
         (vec![on_five()], Some((1.0, 5.0))),
         (vec![displayed(likert(7))], Some((1.0, 7.0))),

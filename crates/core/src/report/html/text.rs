@@ -93,13 +93,13 @@ impl<'a> Quotes<'a> {
 
     fn citation(&self, quote: &NumberedQuote<'_>) -> String {
         let (case, NumberedQuote { number, hue, .. }) = (self.case, quote);
-        let said = escape_xml(&clip_to_bytes(&quote.evidence.quote, LONGEST));
+        let quoted = escape_xml(&clip_to_bytes(&quote.evidence.quote, LONGEST));
         let head = format!("<blockquote id=\"q{case}-{number}\" dir=\"auto\" class=\"h{hue}");
         if self.marked.contains(number) {
             let link = format!(
                 "<a class=\"badge\" href=\"#m{case}-{number}\" title=\"show the quote in the candidate\">{number}</a>"
             );
-            return format!("{head}\">{link} {said}</blockquote>");
+            return format!("{head}\">{link} {quoted}</blockquote>");
         }
         let place = match &quote.evidence.found {
             None => "not found in the candidate".to_owned(),
@@ -109,7 +109,7 @@ impl<'a> Quotes<'a> {
             }
         };
         format!(
-            "{head} lost\"><span class=\"badge\">{number}</span> {said} <small>{place}</small></blockquote>"
+            "{head} lost\"><span class=\"badge\">{number}</span> {quoted} <small>{place}</small></blockquote>"
         )
     }
 
@@ -168,8 +168,8 @@ impl<'a> Quotes<'a> {
     /// Ranges of the quotes from this part that fit the text.
     fn places(&self, part: &str, text: &str) -> Vec<QuoteRange> {
         let place = |(index, quote): (usize, &NumberedQuote<'_>)| {
-            let found = quote.evidence.found.as_ref().filter(|location| location.part == part)?;
-            let (start, end) = (usize::try_from(found.start).ok()?, usize::try_from(found.end).ok()?);
+            let quoted = quote.evidence.found.as_ref().filter(|location| location.part == part)?;
+            let (start, end) = (usize::try_from(quoted.start).ok()?, usize::try_from(quoted.end).ok()?);
             // The program that wrote the run may have seen another text.
             text.get(start..end).filter(|text| !text.is_empty())?;
             Some(QuoteRange { start, end, index })
@@ -257,14 +257,14 @@ fn find_visible_ranges(text: &str, places: &[QuoteRange], most: usize) -> Vec<Ra
     let mut ranges: Vec<Range<usize>> = places.iter().map(around).collect();
     ranges.push(0..floor(text, most));
     ranges.sort_by_key(|range| range.start);
-    let mut kept: Vec<Range<usize>> = Vec::new();
+    let mut visible: Vec<Range<usize>> = Vec::new();
     for range in ranges.into_iter().filter(|range| !range.is_empty()) {
-        match kept.last_mut() {
+        match visible.last_mut() {
             Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => kept.push(range),
+            _ => visible.push(range),
         }
     }
-    kept
+    visible
 }
 
 fn render_omitted_bytes(n_bytes: usize) -> String {

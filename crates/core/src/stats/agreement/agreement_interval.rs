@@ -44,18 +44,18 @@ pub(super) fn agreement_interval(
     let n_draws = (100_000_000 / size.max(1)).clamp(199, N_DRAWS);
     let mut chance = Chance::new(seed);
     let mut weights = vec![0.0; size];
-    let mut drawn: Vec<f64> = Vec::with_capacity(n_draws);
+    let mut resampled: Vec<f64> = Vec::with_capacity(n_draws);
     for _ in 0..n_draws {
         for (to, shape) in weights.iter_mut().zip(counts.iter().copied().chain((0..n_pairs).map(|_| weight)))
         {
             *to = chance.gamma(shape);
         }
-        drawn.extend(statistic(&weights).filter(|statistic| statistic.is_finite()));
+        resampled.extend(statistic(&weights).filter(|statistic| statistic.is_finite()));
     }
-    if drawn.len() < n_draws * 9 / 10 {
+    if resampled.len() < n_draws * 9 / 10 {
         return None;
     }
-    let (low, high) = percentiles(&mut drawn, n as usize);
+    let (low, high) = percentiles(&mut resampled, n as usize);
     let reach = leave_out(counts, n_pairs, n, statistic).unwrap_or(high);
     Some((low, high.max(reach).min(1.0)))
 }

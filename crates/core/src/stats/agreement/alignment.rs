@@ -153,17 +153,17 @@ pub fn align(
     if items.is_empty() {
         return Undefined::because("no item was rated by the judge and by a person");
     }
-    let beside = ratings
+    let compared = ratings
         .by_others(&["consensus", "judge"], items.iter().flat_map(|item| [item.consensus, Some(item.judge)]));
-    let confusion = build_confusion_matrix(&beside);
+    let confusion = build_confusion_matrix(&compared);
     Ok(Alignment {
         judge: ratings.raters()[judge].clone(),
         humans: humans.iter().map(|index| ratings.raters()[*index].clone()).collect(),
         n_items: items.len(),
         n_split: items.iter().filter(|item| item.consensus.is_none()).count(),
-        with_consensus: pair_measures(&beside, 0, 1, Some(seed)),
-        krippendorff_alpha: alpha_with_interval(&beside, level, seed).into(),
-        gwet_ac: gwet_ac(&beside, level, seed).into(),
+        with_consensus: pair_measures(&compared, 0, 1, Some(seed)),
+        krippendorff_alpha: alpha_with_interval(&compared, level, seed).into(),
+        gwet_ac: gwet_ac(&compared, level, seed).into(),
         with_mean: with_mean(ratings, &items),
         answers: (0..confusion.labels.len()).map(|n| compute_answer_rates(&confusion, n)).collect(),
         confusion,
@@ -236,13 +236,13 @@ fn with_mean(ratings: &Ratings, items: &[AlignedItem]) -> MeanMeasures {
     }
 }
 
-fn build_confusion_matrix(beside: &Ratings) -> ConfusionMatrix {
-    let n = beside.n_answers();
+fn build_confusion_matrix(compared: &Ratings) -> ConfusionMatrix {
+    let n = compared.n_answers();
     let mut counts = vec![vec![0; n]; n];
-    for (human, judge) in beside.pairs(0, 1) {
+    for (human, judge) in compared.pairs(0, 1) {
         counts[human][judge] += 1;
     }
-    ConfusionMatrix { labels: beside.labels(), counts }
+    ConfusionMatrix { labels: compared.labels(), counts }
 }
 
 fn compute_answer_rates(confusion: &ConfusionMatrix, at: usize) -> AnswerRates {
@@ -304,26 +304,26 @@ mod tests {
 
     #[test]
     fn a_judge_is_held_against_what_most_people_say() {
-        let found = aligned("1 0 1 1 0 1 .\n 1 0 0 1 0 1 1\n 1 0 0 0 0 1 1\n 1 1 0 . 0 1 1", Level::Nominal);
-        assert_eq!((found.n_items, found.n_split), (6, 1));
-        assert_eq!(found.confusion.counts, [[2, 1], [0, 2]]);
+        let result = aligned("1 0 1 1 0 1 .\n 1 0 0 1 0 1 1\n 1 0 0 0 0 1 1\n 1 1 0 . 0 1 1", Level::Nominal);
+        assert_eq!((result.n_items, result.n_split), (6, 1));
+        assert_eq!(result.confusion.counts, [[2, 1], [0, 2]]);
         let value = |coefficient: &CoefficientResult| coefficient.value().unwrap();
-        let ones = &found.answers[1];
+        let ones = &result.answers[1];
         assert!((value(&ones.sensitivity) - 1.0).abs() < 1e-12);
         assert!((value(&ones.specificity) - 2.0 / 3.0).abs() < 1e-12);
         assert!((value(&ones.precision) - 2.0 / 3.0).abs() < 1e-12);
-        assert!((value(&found.with_consensus.percent) - 0.8).abs() < 1e-12);
-        assert_eq!(found.disagreements[0].item, "3");
-        assert_eq!(found.disagreements.len(), 3);
+        assert!((value(&result.with_consensus.percent) - 0.8).abs() < 1e-12);
+        assert_eq!(result.disagreements[0].item, "3");
+        assert_eq!(result.disagreements.len(), 3);
     }
 
     #[test]
     fn bias_and_error_are_in_the_units_of_the_scale() {
-        let found = aligned("3 4 5 2 4\n 2 4 4 1 3\n 3 4 3 1 4", Level::Ordinal);
-        assert!((found.with_mean.bias.value().unwrap() - 0.7).abs() < 1e-12);
-        assert!((found.with_mean.mean_absolute_error.value().unwrap() - 0.7).abs() < 1e-12);
-        assert_eq!((found.disagreements[0].item.as_str(), found.disagreements[0].distance), ("3", 0.375));
-        assert!(0.7 < found.with_mean.spearman.value().unwrap());
+        let result = aligned("3 4 5 2 4\n 2 4 4 1 3\n 3 4 3 1 4", Level::Ordinal);
+        assert!((result.with_mean.bias.value().unwrap() - 0.7).abs() < 1e-12);
+        assert!((result.with_mean.mean_absolute_error.value().unwrap() - 0.7).abs() < 1e-12);
+        assert_eq!((result.disagreements[0].item.as_str(), result.disagreements[0].distance), ("3", 0.375));
+        assert!(0.7 < result.with_mean.spearman.value().unwrap());
     }
 
     #[test]
@@ -348,10 +348,10 @@ mod tests {
             &format!("{}\n{people}", line(&|it| if it % 5 == 0 { 3 } else { it % 4 })),
             Level::Ordinal,
         );
-        let said = unsure.one_more_person.sentence();
+        let sentence = unsure.one_more_person.sentence();
         assert!(
-            said.contains("More candidates would decide it") && !said.contains("two human grades"),
-            "{said}"
+            sentence.contains("More candidates would decide it") && !sentence.contains("two human grades"),
+            "{sentence}"
         );
         let alone = aligned("1 2 3\n 1 3 3", Level::Ordinal);
         assert!(matches!(alone.one_more_person.people, CoefficientResult::Undefined { .. }));

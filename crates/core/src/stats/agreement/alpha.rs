@@ -47,9 +47,9 @@ pub fn alpha_with_interval(ratings: &Ratings, level: Level, seed: u64) -> Result
 fn pairable(ratings: &Ratings, alike: &[(usize, f64)]) -> Vec<f64> {
     let mut counts = vec![0.0; ratings.n_answers()];
     for (item, times) in alike {
-        let said = ratings.answers_of_item(*item);
-        if 2 <= said.clone().count() {
-            said.for_each(|answer| counts[answer] += times);
+        let answers = ratings.answers_of_item(*item);
+        if 2 <= answers.clone().count() {
+            answers.for_each(|answer| counts[answer] += times);
         }
     }
     counts
@@ -87,11 +87,11 @@ fn squared_disagreement(
 ) -> (f64, f64) {
     let mut observed = 0.0;
     for (item, times) in alike {
-        let said = ratings.answers_of_item(*item);
-        let (m, sum) = said.clone().fold((0.0, 0.0), |(m, sum), index| (m + 1.0, sum + places[index]));
+        let answers = ratings.answers_of_item(*item);
+        let (m, sum) = answers.clone().fold((0.0, 0.0), |(m, sum), index| (m + 1.0, sum + places[index]));
         if 2.0 <= m {
             let middle = sum / m;
-            let squares: f64 = said.map(|index| (places[index] - middle).powi(2)).sum();
+            let squares: f64 = answers.map(|index| (places[index] - middle).powi(2)).sum();
             observed += times * 2.0 * m * squares / (m - 1.0);
         }
     }
@@ -111,10 +111,11 @@ fn ratio(ratings: &Ratings, counts: &[f64]) -> Result<(f64, f64), Undefined> {
         if 0.0 < sum { ((numbers[a] - numbers[b]) / sum).powi(2) } else { 0.0 }
     };
     let mut observed = 0.0;
-    for said in ratings.by_item() {
-        let m = said.clone().count();
-        for (at, a) in said.clone().enumerate().filter(|_| 2 <= m) {
-            observed += said.clone().skip(at + 1).map(|b| 2.0 * distance(a, b)).sum::<f64>() / (m - 1) as f64;
+    for answers in ratings.by_item() {
+        let m = answers.clone().count();
+        for (at, a) in answers.clone().enumerate().filter(|_| 2 <= m) {
+            observed +=
+                answers.clone().skip(at + 1).map(|b| 2.0 * distance(a, b)).sum::<f64>() / (m - 1) as f64;
         }
     }
     let used: Vec<usize> = (0..counts.len()).filter(|index| 0.0 < counts[*index]).collect();
@@ -132,8 +133,8 @@ mod tests {
     use super::*;
 
     fn check(lines: &str, level: Level, expected: f64) {
-        let found = alpha(&ratings(lines), level).unwrap();
-        assert!((found - expected).abs() < 1e-9, "{level:?}: {found}, not {expected}");
+        let result = alpha(&ratings(lines), level).unwrap();
+        assert!((result - expected).abs() < 1e-9, "{level:?}: {result}, not {expected}");
     }
 
     /// Krippendorff (2011), section D.
@@ -202,10 +203,10 @@ mod tests {
     #[test]
     fn intervals_are_repeatable_and_hold_the_value() {
         let some = ratings(FOUR_OBSERVERS);
-        let found = alpha_with_interval(&some, Level::Ordinal, 7).unwrap();
-        let (low, high) = found.interval.unwrap();
-        assert!(low < found.value && found.value < high && high <= 1.0 && found.n == 11, "{found:?}");
-        assert_eq!(found, alpha_with_interval(&some, Level::Ordinal, 7).unwrap());
+        let result = alpha_with_interval(&some, Level::Ordinal, 7).unwrap();
+        let (low, high) = result.interval.unwrap();
+        assert!(low < result.value && result.value < high && high <= 1.0 && result.n == 11, "{result:?}");
+        assert_eq!(result, alpha_with_interval(&some, Level::Ordinal, 7).unwrap());
         assert_eq!(alpha_with_interval(&ratings("1 2\n 1 2"), Level::Ordinal, 7).unwrap().interval, None);
     }
 

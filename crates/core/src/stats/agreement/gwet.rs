@@ -62,9 +62,9 @@ pub(crate) fn gwet_with_interval(
     credit: Credit,
     seed: u64,
 ) -> Result<Coefficient, Undefined> {
-    let found = compute_chance_corrected_agreement(ratings, ChanceModel::Gwet, credit)?;
+    let agreement = compute_chance_corrected_agreement(ratings, ChanceModel::Gwet, credit)?;
     let worth = credit.table(ratings)?;
-    Ok(rows_interval(ratings, found.value, seed, RowStatistic::Gwet(&worth)))
+    Ok(rows_interval(ratings, agreement.value, seed, RowStatistic::Gwet(&worth)))
 }
 
 pub fn compute_chance_corrected_agreement(
@@ -147,9 +147,9 @@ impl AgreementTable {
         }
         let worth = credit.table(ratings)?;
         let mut counts = Vec::new();
-        for said in ratings.by_item() {
+        for answers in ratings.by_item() {
             let mut row = vec![0.0; n_answers];
-            said.for_each(|index| row[index] += 1.0);
+            answers.for_each(|index| row[index] += 1.0);
             if row.iter().any(|row| 0.0 < *row) {
                 counts.push(row);
             }
@@ -221,8 +221,8 @@ impl AgreementTable {
         let of_item = |row: &Vec<Option<usize>>| {
             let of_rater = |(rater, answer): (usize, &Option<usize>)| {
                 let expected = dot(&habits[rater], &others[rater]);
-                let (said, rated) = answer.map_or((0.0, 0.0), |index| (others[rater][index], 1.0));
-                (said - (rated - n_rated[rater] / n) * expected) * n / n_rated[rater]
+                let (answered, rated) = answer.map_or((0.0, 0.0), |index| (others[rater][index], 1.0));
+                (answered - (rated - n_rated[rater] / n) * expected) * n / n_rated[rater]
             };
             row.iter().enumerate().map(of_rater).sum::<f64>() / n_pairs
         };
@@ -315,9 +315,9 @@ mod tests {
              1 2 3 3 2 4 4 1 2 5 1 .",
         );
         let check = |chance, credit, value: f64, error: f64| {
-            let found = compute_chance_corrected_agreement(&four, chance, credit).unwrap();
+            let result = compute_chance_corrected_agreement(&four, chance, credit).unwrap();
             let near = |a: f64, b: f64| (a - b).abs() < 1e-7;
-            assert!(near(found.value, value) && near(found.standard_error, error), "{chance:?} {found:?}");
+            assert!(near(result.value, value) && near(result.standard_error, error), "{chance:?} {result:?}");
         };
         check(ChanceModel::Gwet, Credit::Quadratic, 0.914_000_72, 0.103_962_24);
         check(ChanceModel::Gwet, Credit::Ordinal, 0.898_939_77, 0.106_903_52);

@@ -182,13 +182,13 @@ mod tests {
     #[test]
     fn icc_has_its_published_values() {
         let check = |design, unit, value: f64, interval: (f64, f64)| {
-            let found = icc(&ratings(SHROUT_FLEISS), design, unit).unwrap();
+            let result = icc(&ratings(SHROUT_FLEISS), design, unit).unwrap();
             let near = |a: f64, b: f64| (a - b).abs() < 5e-4;
             assert!(
-                near(found.value, value)
-                    && near(found.interval.0, interval.0)
-                    && near(found.interval.1, interval.1),
-                "{design:?} {unit:?} {found:?}"
+                near(result.value, value)
+                    && near(result.interval.0, interval.0)
+                    && near(result.interval.1, interval.1),
+                "{design:?} {unit:?} {result:?}"
             );
         };
         // As psych::ICC prints them.
@@ -198,8 +198,8 @@ mod tests {
         check(Design::OneWay, IccUnit::Mean, 0.442_8, (-0.884_4, 0.912_4));
         check(Design::Random, IccUnit::Mean, 0.620_1, (0.071_1, 0.927_2));
         check(Design::Fixed, IccUnit::Mean, 0.909_3, (0.675_7, 0.985_9));
-        let found = icc(&ratings(SHROUT_FLEISS), Design::Fixed, IccUnit::Single).unwrap();
-        assert!((found.f - 11.027_248).abs() < 1e-5 && (found.p - 0.000_134_6).abs() < 1e-6, "{found:?}");
+        let result = icc(&ratings(SHROUT_FLEISS), Design::Fixed, IccUnit::Single).unwrap();
+        assert!((result.f - 11.027_248).abs() < 1e-5 && (result.p - 0.000_134_6).abs() < 1e-6, "{result:?}");
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(crate) fn cohen_with_interval(
     weights: KappaWeights,
     seed: Option<u64>,
 ) -> Result<Coefficient, Undefined> {
-    let found = cohen(pairs, n_categories, weights)?;
+    let kappa = cohen(pairs, n_categories, weights)?;
     let interval = seed.and_then(|seed| {
         let mut counts = std::collections::BTreeMap::new();
         for pair in pairs {
@@ -92,7 +92,7 @@ pub(crate) fn cohen_with_interval(
         let counts: Vec<f64> = counts.into_values().collect();
         agreement_interval(&counts, unseen, seed, &|it| kappa_of_weights(&kinds, it, n_categories, weights))
     });
-    Ok(Coefficient::new(found.value, interval, found.n))
+    Ok(Coefficient::new(kappa.value, interval, kappa.n))
 }
 
 fn kappa_of_weights(
@@ -230,8 +230,8 @@ fn observed_agreement_and_shares(ratings: &Ratings) -> Result<(f64, Vec<f64>), U
         sum += same;
         n_items += 1.0;
     }
-    for said in ratings.by_item().filter(|answers| 2 <= answers.clone().count()) {
-        for answer in said {
+    for row in ratings.by_item().filter(|answers| 2 <= answers.clone().count()) {
+        for answer in row {
             counts[answer] += 1.0;
         }
     }
@@ -250,10 +250,10 @@ mod tests {
         let cells: Vec<Option<f64>> =
             (0..60).map(|at| Some(f64::from(u8::from(at % 7 == 0 || at / 3 % 5 == 0)))).collect();
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let found = Ratings::of_numbers(names, &cells).unwrap();
-        let (low, high) = fleiss_with_interval(&found, 1).unwrap().interval.unwrap();
+        let result = Ratings::of_numbers(names, &cells).unwrap();
+        let (low, high) = fleiss_with_interval(&result, 1).unwrap().interval.unwrap();
         let alpha =
-            super::super::alpha::alpha_with_interval(&found, super::super::ratings::Level::Nominal, 1);
+            super::super::alpha::alpha_with_interval(&result, super::super::ratings::Level::Nominal, 1);
         let (alpha_low, alpha_high) = alpha.unwrap().interval.unwrap();
         assert!((low - alpha_low).abs() < 1e-9 && (high - alpha_high).abs() < 1e-9, "{low} {alpha_low}");
     }
@@ -266,19 +266,19 @@ mod tests {
         rows.iter().enumerate().flat_map(row).collect()
     }
 
-    fn check(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    fn check(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-9, "{actual}, not {expected}");
     }
 
     #[test]
     fn cohen_has_its_published_values() {
         // Gwet's diagnoses, by statsmodels.
         let diagnoses = table(&[&[40, 4, 4, 17], &[6, 25, 2, 13], &[4, 1, 21, 12], &[15, 5, 9, 45]]);
-        let found = cohen(&diagnoses, 4, KappaWeights::None).unwrap();
-        check(found.value, 0.431_500_775_881_179_4);
-        check(found.standard_error, 0.045_969_181_562_379);
+        let result = cohen(&diagnoses, 4, KappaWeights::None).unwrap();
+        check(result.value, 0.431_500_775_881_179_4);
+        check(result.standard_error, 0.045_969_181_562_379);
         check(cohen_error_by_chance(&diagnoses, 4, KappaWeights::None).unwrap(), 0.039_761_337_044_403_65);
-        check(found.interval().0, 0.341_402_835_620_133_85);
+        check(result.interval().0, 0.341_402_835_620_133_85);
         // By scikit-learn.
         let twelve = ratings("1 2 3 3 2 1 5 4 4 2 1 3\n 1 3 3 2 2 1 4 4 5 2 2 3").pairs(0, 1);
         check(cohen(&twelve, 5, KappaWeights::None).unwrap().value, 0.464_285_714_285_714_3);
@@ -290,17 +290,17 @@ mod tests {
     fn worth_against_habits_is_the_plain_sum() {
         let shares = [0.1, 0.0, 0.4, 0.3, 0.2];
         for weights in [KappaWeights::None, KappaWeights::Linear, KappaWeights::Quadratic] {
-            for (a, found) in weights.against(&shares).into_iter().enumerate() {
-                check(found, (0..5).map(|b| shares[b] * weights.of(a, b, 5)).sum());
+            for (a, result) in weights.against(&shares).into_iter().enumerate() {
+                check(result, (0..5).map(|b| shares[b] * weights.of(a, b, 5)).sum());
             }
         }
     }
 
     #[test]
     fn high_agreement_on_a_common_answer_is_no_kappa() {
-        let found = cohen(&table(&[&[118, 5], &[2, 0]]), 2, KappaWeights::None).unwrap();
-        check(found.value, -0.023_391_812_865_496_08);
-        check(found.observed, 0.944);
+        let result = cohen(&table(&[&[118, 5], &[2, 0]]), 2, KappaWeights::None).unwrap();
+        check(result.value, -0.023_391_812_865_496_08);
+        check(result.observed, 0.944);
     }
 
     #[test]

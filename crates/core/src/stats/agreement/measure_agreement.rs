@@ -247,13 +247,14 @@ mod tests {
 
     #[test]
     fn the_rater_who_stands_apart_is_seen() {
-        let found = measure_agreement(&ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4"), Level::Ordinal, 1);
-        assert_eq!((found.n_raters, found.n_items, found.pairs.len()), (3, 6, 3));
+        let result =
+            measure_agreement(&ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4"), Level::Ordinal, 1);
+        assert_eq!((result.n_raters, result.n_items, result.pairs.len()), (3, 6, 3));
         let alpha_of = |coefficient: &CoefficientResult| coefficient.value().unwrap();
-        assert!(alpha_of(&found.krippendorff_alpha) < 0.3);
-        assert!(0.9 < alpha_of(&found.without[2].krippendorff_alpha), "{:?}", found.without);
-        assert!(0.8 < alpha_of(&found.pairs[0].measures.kappa_quadratic));
-        assert_eq!(found.icc["ICC(2,1)"].value().map(|value| value < 0.5), Some(true));
+        assert!(alpha_of(&result.krippendorff_alpha) < 0.3);
+        assert!(0.9 < alpha_of(&result.without[2].krippendorff_alpha), "{:?}", result.without);
+        assert!(0.8 < alpha_of(&result.pairs[0].measures.kappa_quadratic));
+        assert_eq!(result.icc["ICC(2,1)"].value().map(|value| value < 0.5), Some(true));
     }
 
     #[test]
@@ -277,8 +278,8 @@ mod tests {
 
     #[test]
     fn what_is_undefined_says_why_in_json() {
-        let found = measure_agreement(&ratings("1 1\n 1 1"), Level::Nominal, 1);
-        let json = serde_json::to_value(&found).unwrap();
+        let result = measure_agreement(&ratings("1 1\n 1 1"), Level::Nominal, 1);
+        let json = serde_json::to_value(&result).unwrap();
         assert_eq!(json["percent"]["value"], 1.0);
         assert!(
             json["krippendorff_alpha"]["undefined"].as_str().unwrap().starts_with("all ratings"),

@@ -267,8 +267,8 @@ impl Ratings {
     /// Of each item that was rated twice or more, the share of pairs of ratings that are the same.
     pub(crate) fn same_pairs(&self) -> impl Iterator<Item = f64> + '_ {
         let mut here = vec![0.0; self.n_answers()];
-        self.by_item().filter_map(move |said| {
-            let (m, same) = same_pairs_of(said, &mut here);
+        self.by_item().filter_map(move |answers| {
+            let (m, same) = same_pairs_of(answers, &mut here);
             (2.0 <= m).then(|| 2.0 * same / (m * (m - 1.0)))
         })
     }
@@ -295,9 +295,9 @@ impl Ratings {
         } else {
             items.iter().map(|item| self.item(*item)).collect()
         };
-        let mut drawn = Self { items: names, cells: Vec::new(), ..self.without_item_names() };
-        drawn.draw(self, items);
-        drawn
+        let mut selected = Self { items: names, cells: Vec::new(), ..self.without_item_names() };
+        selected.draw(self, items);
+        selected
     }
 
     /// The same without the names of the items.
@@ -357,14 +357,14 @@ impl Ratings {
 
 /// How many ratings an item has, and how many pairs of them are the same. `here` has a place for each answer and is
 /// all zero, before and after.
-pub(crate) fn same_pairs_of(said: impl Iterator<Item = usize> + Clone, here: &mut [f64]) -> (f64, f64) {
+pub(crate) fn same_pairs_of(answers: impl Iterator<Item = usize> + Clone, here: &mut [f64]) -> (f64, f64) {
     let (mut m, mut same) = (0.0, 0.0);
-    for answer in said.clone() {
+    for answer in answers.clone() {
         same += here[answer];
         here[answer] += 1.0;
         m += 1.0;
     }
-    for answer in said {
+    for answer in answers {
         here[answer] = 0.0;
     }
     (m, same)

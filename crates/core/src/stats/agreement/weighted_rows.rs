@@ -60,10 +60,10 @@ pub(super) fn rows_interval(
     let mut kinds: HashMap<Vec<(usize, u32)>, f64> = HashMap::new();
     let mut here = vec![0_u32; n_answers];
     for (item, times) in ratings.group_identical_items() {
-        let said = ratings.answers_of_item(item);
-        said.clone().for_each(|answer| here[answer] += 1);
+        let answers = ratings.answers_of_item(item);
+        answers.clone().for_each(|answer| here[answer] += 1);
         let mut counts: Vec<(usize, u32)> = Vec::new();
-        for answer in said {
+        for answer in answers {
             if 0 < here[answer] {
                 counts.push((answer, std::mem::take(&mut here[answer])));
             }
@@ -95,12 +95,12 @@ pub(super) fn rows_interval(
     let as_item = n_ratings / n_items / 2.0;
     let pair = |a: usize, b: usize| ItemAnswerCounts { as_item, ..ItemAnswerCounts::pair(a, b) };
     let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| pair(*a, *b)));
-    let seen = kinds.iter().map(|(row, _)| {
+    let rows_of_items = kinds.iter().map(|(row, _)| {
         ItemAnswerCounts::new(row.iter().map(|(answer, n)| (*answer, f64::from(*n))).collect())
     });
     let rows: Vec<ItemAnswerCounts> = match unseen {
-        Some(_) => seen.chain(pairs).collect(),
-        None => seen.collect(),
+        Some(_) => rows_of_items.chain(pairs).collect(),
+        None => rows_of_items.collect(),
     };
     let numbers = ratings.numbers().ok();
     let interval = match statistic {

@@ -56,20 +56,21 @@ pub fn bootstrap(
         return Undefined::because("nothing was drawn");
     }
     let estimate = statistic.of(&mut values.to_vec());
-    let mut drawn = draws(n_draws, seed, |chance| match statistic {
-        Statistic::Mean => drawn_mean(values, chance),
-        Statistic::Median => statistic.of(&mut drawn_again(values, chance)),
+    let mut statistics = draws(n_draws, seed, |chance| match statistic {
+        Statistic::Mean => draw_mean(values, chance),
+        Statistic::Median => statistic.of(&mut draw_values(values, chance)),
     });
-    drawn.sort_unstable_by(f64::total_cmp);
-    let (low, high) = (draw_quantile(&drawn, alpha / 2.0), draw_quantile(&drawn, 1.0 - alpha / 2.0));
+    statistics.sort_unstable_by(f64::total_cmp);
+    let (low, high) =
+        (draw_quantile(&statistics, alpha / 2.0), draw_quantile(&statistics, 1.0 - alpha / 2.0));
     let (acceleration, jackknife_se) = jackknife(values, statistic);
 
-    let under =
-        drawn.partition_point(|drawn| *drawn < estimate) + drawn.partition_point(|drawn| *drawn <= estimate);
+    let under = statistics.partition_point(|statistics| *statistics < estimate)
+        + statistics.partition_point(|statistics| *statistics <= estimate);
     let bias = normal_quantile(under as f64 / (2 * n_draws) as f64);
     let moved = |share: f64| {
         let z = bias + normal_quantile(share);
-        draw_quantile(&drawn, normal_cdf(bias + z / (1.0 - acceleration * z)))
+        draw_quantile(&statistics, normal_cdf(bias + z / (1.0 - acceleration * z)))
     };
     Ok(Bootstrap {
         estimate,
@@ -82,13 +83,13 @@ pub fn bootstrap(
 }
 
 /// As many values, resampled with replacement.
-fn drawn_again(values: &[f64], chance: &mut Chance) -> Vec<f64> {
+fn draw_values(values: &[f64], chance: &mut Chance) -> Vec<f64> {
     (0..values.len()).map(|_| values[chance.below(values.len())]).collect()
 }
 
 /// The mean of as many values, resampled with replacement. Two from each random number, added up apart, so that
 /// one addition need not wait for the other.
-fn drawn_mean(values: &[f64], chance: &mut Chance) -> f64 {
+fn draw_mean(values: &[f64], chance: &mut Chance) -> f64 {
     let n = values.len();
     // Beyond this, half a number of chance would favour some places by more than one part in 256.
     if 1 << 24 < n {
@@ -116,14 +117,15 @@ pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Res
     }
     let (n, middle) = (values.len(), mean(values));
     let se = |values: &[f64]| (variance(values) / n as f64).sqrt();
-    let mut drawn = draws(n_draws, seed, |chance| {
-        let draw = drawn_again(values, chance);
+    let mut statistics = draws(n_draws, seed, |chance| {
+        let draw = draw_values(values, chance);
         let off = mean(&draw) - middle;
         // A draw of equal values lies infinitely far out, unless it lies in the middle.
         if all_equal(&draw) { off.signum() * f64::MAX } else { off / se(&draw) }
     });
-    drawn.sort_unstable_by(f64::total_cmp);
-    let (low, high) = (draw_quantile(&drawn, alpha / 2.0), draw_quantile(&drawn, 1.0 - alpha / 2.0));
+    statistics.sort_unstable_by(f64::total_cmp);
+    let (low, high) =
+        (draw_quantile(&statistics, alpha / 2.0), draw_quantile(&statistics, 1.0 - alpha / 2.0));
     let (from, to) = (middle - high * se(values), middle - low * se(values));
     if from.is_finite() && to.is_finite() && low.abs().max(high.abs()) < 1e6 {
         return Ok((from, to));
@@ -177,15 +179,15 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_scipy() {
-        let found = bootstrap(&SAMPLE, Statistic::Mean, 0.05, 20_000, 1).unwrap();
-        assert!((found.acceleration + 0.017_895_370_990_704).abs() < 1e-12, "{found:?}");
-        assert!((found.jackknife_se - 0.245_753_406_572_738).abs() < 1e-12);
-        let near = |found: (f64, f64), low: f64, high: f64| {
-            assert!((found.0 - low).abs() < 0.02 && (found.1 - high).abs() < 0.02, "{found:?}");
+        let actual = bootstrap(&SAMPLE, Statistic::Mean, 0.05, 20_000, 1).unwrap();
+        assert!((actual.acceleration + 0.017_895_370_990_704).abs() < 1e-12, "{actual:?}");
+        assert!((actual.jackknife_se - 0.245_753_406_572_738).abs() < 1e-12);
+        let near = |actual: (f64, f64), low: f64, high: f64| {
+            assert!((actual.0 - low).abs() < 0.02 && (actual.1 - high).abs() < 0.02, "{actual:?}");
         };
-        near(found.percentile, 2.95, 3.9);
-        near(found.bca, 2.95, 3.9);
-        near(found.basic, 3.0, 3.95);
+        near(actual.percentile, 2.95, 3.9);
+        near(actual.bca, 2.95, 3.9);
+        near(actual.basic, 3.0, 3.95);
         let median = bootstrap(&SAMPLE, Statistic::Median, 0.05, 2_000, 1).unwrap();
         near(median.percentile, 3.0, 4.0);
         for (values, expected) in [
@@ -193,8 +195,8 @@ mod tests {
             (&[2.0, 2.0, 2.0], "all values are equal"),
             (&[1.0, f64::INFINITY], "value 2 is not a number"),
         ] {
-            let found = bootstrap(values, Statistic::Mean, 0.05, 99, 1).unwrap_err();
-            assert!(found.to_string().contains(expected), "{found}");
+            let actual = bootstrap(values, Statistic::Mean, 0.05, 99, 1).unwrap_err();
+            assert!(actual.to_string().contains(expected), "{actual}");
             assert!(bootstrap_t(values, 0.05, 99, 1).unwrap_err().to_string().contains(expected));
         }
     }
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn bootstrap_t_holds_what_it_promises_for_skewed_scores() {
         let mut chance = Chance::new(6);
-        let held = (0..2_000)
+        let n_covered = (0..2_000)
             .filter(|seed| {
                 // Squares of even chances: a third in the mean, most of them small.
                 let sample: Vec<f64> = (0..30).map(|_| chance.unit().powi(2)).collect();
@@ -210,18 +212,18 @@ mod tests {
                 low <= 1.0 / 3.0 && 1.0 / 3.0 <= high
             })
             .count();
-        println!("bootstrap-t {held} of 2000");
-        assert!((1_860..=1_940).contains(&held), "{held}");
+        println!("bootstrap-t {n_covered} of 2000");
+        assert!((1_860..=1_940).contains(&n_covered), "{n_covered}");
     }
 
     #[test]
     fn a_seed_gives_the_same_numbers_on_any_number_of_threads() {
         let work = || {
             let values: Vec<f64> = (0..300).map(|n| f64::from(n * 7 % 41) / 41.0).collect();
-            let drawn = bootstrap(&values, Statistic::Mean, 0.05, 500, 9).unwrap();
+            let bootstrapped = bootstrap(&values, Statistic::Mean, 0.05, 500, 9).unwrap();
             let ratings = ratings("1 2 3 4 1 2 3\n 1 2 3 3 1 . 3\n 2 2 3 4 1 2 1");
             let agreed = measure_agreement(&ratings, Level::Ordinal, 9);
-            serde_json::to_string(&(drawn, agreed)).unwrap()
+            serde_json::to_string(&(bootstrapped, agreed)).unwrap()
         };
         let alone = work();
         let together: Vec<String> = std::thread::scope(|scope| {

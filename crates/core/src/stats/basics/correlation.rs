@@ -250,18 +250,18 @@ fn kendall_exact_p(n: usize, most: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn check(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    fn check(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-9, "{actual}, not {expected}");
     }
 
     #[test]
     fn correlations_have_the_values_of_scipy() {
         let x = [1.0, 2.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0, 3.0, 1.0, 2.0, 5.0];
         let y = [1.0, 1.0, 3.0, 3.0, 5.0, 4.0, 4.0, 5.0, 2.0, 2.0, 2.0, 4.0];
-        let found = pearson(&x, &y).unwrap();
-        check(found.value, 0.854_227_766_776_030_5);
-        check(found.p, 0.000_403_724_159_252_881_3);
-        check(found.interval().unwrap().0, 0.549_920_811_181_713_7);
+        let result = pearson(&x, &y).unwrap();
+        check(result.value, 0.854_227_766_776_030_5);
+        check(result.p, 0.000_403_724_159_252_881_3);
+        check(result.interval().unwrap().0, 0.549_920_811_181_713_7);
         check(spearman(&x, &y).unwrap().value, 0.845_454_545_454_545_5);
         check(kendall(&x, &y).unwrap().value, 0.719_298_245_614_035);
         check(kendall(&x, &y).unwrap().p, 0.003_183_751_672_663_183);

@@ -96,7 +96,7 @@ pub(crate) fn percentiles(draws: &mut [f64], n_clusters: usize) -> (f64, f64) {
 pub(crate) fn sign_test(clusters: &[Cluster], seed: u64) -> f64 {
     let n = clusters.len();
     let sums: Vec<f64> = clusters.iter().map(|cluster| cluster.sum).filter(|value| *value != 0.0).collect();
-    let found = sums.iter().sum::<f64>().abs() - 1e-12;
+    let observed = sums.iter().sum::<f64>().abs() - 1e-12;
     if sums.is_empty() || n == 0 {
         return 1.0;
     }
@@ -108,7 +108,7 @@ pub(crate) fn sign_test(clusters: &[Cluster], seed: u64) -> f64 {
                 sums.iter().enumerate().map(|(at, value)| if way >> at & 1 == 1 { -value } else { *value });
             signed.sum::<f64>().abs()
         };
-        let extreme = (0..ways).filter(|n| found <= turned(*n)).count();
+        let extreme = (0..ways).filter(|n| observed <= turned(*n)).count();
         return extreme as f64 / f64::from(ways);
     }
     let mut chance = Chance::new(seed ^ 0x5157);
@@ -121,7 +121,7 @@ pub(crate) fn sign_test(clusters: &[Cluster], seed: u64) -> f64 {
                 }
                 if bits >> (at % 64) & 1 == 1 { -value } else { *value }
             });
-            found <= signed.sum::<f64>().abs()
+            observed <= signed.sum::<f64>().abs()
         })
         .count();
     (extreme + 1) as f64 / (N_DRAWS + 1) as f64

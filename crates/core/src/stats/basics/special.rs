@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn distributions_have_their_published_values() {
-        let check = |found: f64, expected: f64| {
-            assert!((found - expected).abs() < 1e-10 * expected.abs().max(1.0), "{found} {expected}");
+        let check = |actual: f64, expected: f64| {
+            assert!((actual - expected).abs() < 1e-10 * expected.abs().max(1.0), "{actual} {expected}");
         };
         check(ln_gamma(10.0), 362_880.0_f64.ln());
         check(ln_gamma(0.5), PI.sqrt().ln());

@@ -112,17 +112,17 @@ fn alpha_family(input: &Json) -> Result<Json, Undefined> {
 fn cohen_family(input: &Json) -> Result<Json, Undefined> {
     let ratings = parse_ratings_input(input, Rows::Raters)?;
     let weights = parse_kappa_weights(&input["weights"], KappaWeights::None)?;
-    let found = two_rater_kappa(&ratings, weights)?;
+    let kappa = two_rater_kappa(&ratings, weights)?;
     let by_chance = cohen_error_by_chance(&ratings.pairs(0, 1), ratings.n_answers(), weights)?;
-    let (low, high) = found.interval();
+    let (low, high) = kappa.interval();
     Ok(json!({
-        "kappa": found.value,
-        "std_kappa": found.standard_error,
+        "kappa": kappa.value,
+        "std_kappa": kappa.standard_error,
         "kappa_low": low,
         "kappa_upp": high,
         "std_kappa0": by_chance,
-        "z": found.value / by_chance,
-        "percent_agreement": found.observed,
+        "z": kappa.value / by_chance,
+        "percent_agreement": kappa.observed,
     }))
 }
 
@@ -135,7 +135,7 @@ fn fleiss_family(input: &Json) -> Result<Json, Undefined> {
 fn gwet_family(input: &Json) -> Result<Json, Undefined> {
     let ratings = parse_ratings_input(input, Rows::Raters)?;
     let credit = credit(&input["weights"])?;
-    let mut found = Map::new();
+    let mut all = Map::new();
     for (name, chance) in [
         ("gwet_ac", ChanceModel::Gwet),
         ("fleiss", ChanceModel::Fleiss),
@@ -148,14 +148,14 @@ fn gwet_family(input: &Json) -> Result<Json, Undefined> {
         let parts = json!({
             "coef": value, "se": standard_error, "ci": it.interval(), "pa": observed, "pe": by_chance,
         });
-        found.insert(name.to_owned(), parts);
+        all.insert(name.to_owned(), parts);
     }
-    Ok(Json::Object(found))
+    Ok(Json::Object(all))
 }
 
 fn icc_family(input: &Json) -> Result<Json, Undefined> {
     let ratings = parse_ratings_input(input, Rows::Items)?;
-    let mut found = Map::new();
+    let mut all = Map::new();
     // With absolute agreement (A) or consistency (C), as McGraw and Wong name them.
     for (name, design, unit) in [
         ("ICC(1,1)", Design::OneWay, IccUnit::Single),
@@ -174,9 +174,9 @@ fn icc_family(input: &Json) -> Result<Json, Undefined> {
             "pval": p,
             "CI95": interval,
         });
-        found.insert(name.to_owned(), parts);
+        all.insert(name.to_owned(), parts);
     }
-    Ok(Json::Object(found))
+    Ok(Json::Object(all))
 }
 
 fn correlation_family(input: &Json) -> Result<Json, Undefined> {
@@ -275,30 +275,30 @@ impl NamedVotes {
     }
 
     fn dawid_skene_consensus(&self) -> Json {
-        let found = dawid_skene(&self.votes, Errors::Confusion, StopRule::Settled);
-        let answers = found.answers();
+        let model = dawid_skene(&self.votes, Errors::Confusion, StopRule::Settled);
+        let answers = model.answers();
         let round = |value: f64| (value * 1e4).round() / 1e4;
-        let sure = self.items.iter().zip(&answers).zip(&found.beliefs);
+        let sure = self.items.iter().zip(&answers).zip(&model.beliefs);
         json!({
             "labels": self.by_item(&answers),
             "confidence": sure.map(|((item, at), it)| (key(item), json!(round(it[*at])))).collect::<Json>(),
-            "reliability": self.by_rater(found.reliability.iter().map(|reliability| round(*reliability))),
+            "reliability": self.by_rater(model.reliability.iter().map(|reliability| round(*reliability))),
         })
     }
 
     fn dawid_skene_family(&self, input: &Json) -> Json {
         // Votes in a long list are crowd-kit's, responses by item those of the paper.
         let stop = if input["long"].is_array() { StopRule::LikeCrowdKit } else { StopRule::Settled };
-        let found = dawid_skene(&self.votes, Errors::Confusion, stop);
-        let (answers, majority) = (found.answers(), self.majority());
+        let model = dawid_skene(&self.votes, Errors::Confusion, stop);
+        let (answers, majority) = (model.answers(), self.majority());
         let skills = agreement_with(&self.votes, &majority).into_iter().map(Option::unwrap_or_default);
         let priors: Json =
-            self.answers.iter().zip(&found.prior).map(|(value, p)| (key(value), json!(p))).collect();
+            self.answers.iter().zip(&model.prior).map(|(value, p)| (key(value), json!(p))).collect();
         let rates: Json =
-            self.raters.iter().zip(&found.confusion).map(|(value, rows)| (key(value), json!(rows))).collect();
+            self.raters.iter().zip(&model.confusion).map(|(value, rows)| (key(value), json!(rows))).collect();
         json!({
-            "class_marginals": found.prior,
-            "observer1_error_rates_rows_true": found.confusion[0],
+            "class_marginals": model.prior,
+            "observer1_error_rates_rows_true": model.confusion[0],
             "error_rates_rows_true": rates,
             "most_likely_class": self.labels(&answers),
             "labels": self.labels(&answers),
@@ -310,19 +310,19 @@ impl NamedVotes {
     }
 
     fn aggregation_family(&self) -> Json {
-        let found = dawid_skene(&self.votes, Errors::OneCoin, StopRule::LikeCrowdKit);
+        let model = dawid_skene(&self.votes, Errors::OneCoin, StopRule::LikeCrowdKit);
         json!({
             "majority": self.by_item(&self.majority()),
-            "one_coin_labels": self.by_item(&found.answers()),
-            "one_coin_skills": self.by_rater(found.reliability),
+            "one_coin_labels": self.by_item(&model.answers()),
+            "one_coin_skills": self.by_rater(model.reliability),
         })
     }
 
     fn glad_family(&self, input: &Json) -> Json {
-        let found = glad(&self.votes);
-        let answers = found.answers();
+        let model = glad(&self.votes);
+        let answers = model.answers();
         let mut order: Vec<usize> = (0..self.raters.len()).collect();
-        order.sort_by(|a, b| found.abilities[*b].total_cmp(&found.abilities[*a]));
+        order.sort_by(|a, b| model.abilities[*b].total_cmp(&model.abilities[*a]));
         json!({
             "labels": self.labels(&answers),
             "worker_alphas_order_desc": order.into_iter().map(|order| &self.raters[order]).collect::<Vec<_>>(),

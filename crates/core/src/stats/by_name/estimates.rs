@@ -157,27 +157,27 @@ fn bootstraps(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     if 1_000_000 < n_draws {
         return Undefined::because("`resamples` is more than 1000000");
     }
-    let found = bootstrap(&input.numbers(&["x"])?, statistic, input.alpha()?, n_draws, input.seed()?)?;
+    let result = bootstrap(&input.numbers(&["x"])?, statistic, input.alpha()?, n_draws, input.seed()?)?;
     Ok(json!({
-        "percentile": found.percentile,
-        "bca": found.bca,
-        "basic": found.basic,
-        "bca_acceleration_exact": found.acceleration,
-        "jackknife_se_exact": found.jackknife_se,
+        "percentile": result.percentile,
+        "bca": result.bca,
+        "basic": result.basic,
+        "bca_acceleration_exact": result.acceleration,
+        "jackknife_se_exact": result.jackknife_se,
     }))
 }
 
 fn compute_mcnemar(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let cell = |row: usize, column: usize| bounded_count("table", &input.json["table"][row][column]);
-    let found = mcnemar(cell(0, 1)?, cell(1, 0)?);
+    let test = mcnemar(cell(0, 1)?, cell(1, 0)?);
     Ok(json!({
-        "exact_p": found.exact_p,
-        "exact_stat": found.statistic,
-        "mid_p": found.mid_p,
-        "chi2_corrected": found.chi2_corrected,
-        "p_corrected": found.p_corrected,
-        "chi2_uncorrected": found.chi2_uncorrected,
-        "p_uncorrected": found.p_uncorrected,
+        "exact_p": test.exact_p,
+        "exact_stat": test.statistic,
+        "mid_p": test.mid_p,
+        "chi2_corrected": test.chi2_corrected,
+        "p_corrected": test.p_corrected,
+        "chi2_uncorrected": test.chi2_uncorrected,
+        "p_uncorrected": test.p_uncorrected,
     }))
 }
 
@@ -210,8 +210,8 @@ fn compute_friedman(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         return Undefined::because("there is no `agents`");
     };
     let rows: Vec<Vec<f64>> = rows.iter().map(|row| numbers("agents", row)).collect::<Result<_, _>>()?;
-    let found = friedman(&rows)?;
-    Ok(json!({ "stat": found.statistic, "p": found.p }))
+    let test = friedman(&rows)?;
+    Ok(json!({ "stat": test.statistic, "p": test.p }))
 }
 
 fn compute_adjusted_p_values(input: StatisticInput<'_>) -> Result<Json, Undefined> {
@@ -240,7 +240,8 @@ fn compute_survey_mean(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         return Ok(json!(kish_effective_size(&input.numbers(&["weights"])?)?));
     };
     let values = numbers("y", values)?;
-    let found = if let Some(probabilities) = input.any(&["probabilities", "pi", "inclusion_probabilities"]) {
+    let estimate = if let Some(probabilities) = input.any(&["probabilities", "pi", "inclusion_probabilities"])
+    {
         hajek(&values, &numbers("probabilities", probabilities)?)?
     } else {
         let (strata, fractions) = sampled_from(input, values.len())?;
@@ -252,7 +253,7 @@ fn compute_survey_mean(input: StatisticInput<'_>) -> Result<Json, Undefined> {
             input.alpha()?,
         )?
     };
-    Ok(with_ci(json!(found)))
+    Ok(with_ci(json!(estimate)))
 }
 
 fn compute_stratified_mean(strata: &[Json]) -> Result<Json, Undefined> {
@@ -286,7 +287,7 @@ fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<
         *members.entry(name).or_default() += 1;
     }
     let populations = input.any(&["population", "N", "fpc"]);
-    let drawn = |name: &String| -> Result<f64, Undefined> {
+    let fraction = |name: &String| -> Result<f64, Undefined> {
         let population = match populations {
             None => return Ok(0.0),
             Some(Json::Object(map)) => map.get(name).unwrap_or(&Json::Null),
@@ -299,14 +300,14 @@ fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<
             n => Ok(members[name.as_str()] as f64 / n as f64),
         }
     };
-    let fractions = names.iter().map(drawn).collect::<Result<_, _>>()?;
+    let fractions = names.iter().map(fraction).collect::<Result<_, _>>()?;
     let place = |name: &String| members.keys().position(|key| key == name).unwrap_or_default();
     Ok((names.iter().map(place).collect(), fractions))
 }
 
-fn with_ci(mut found: Json) -> Json {
-    found["ci"] = found["interval"].clone();
-    found
+fn with_ci(mut estimate: Json) -> Json {
+    estimate["ci"] = estimate["interval"].clone();
+    estimate
 }
 
 fn compute_prediction_powered(input: StatisticInput<'_>) -> Result<Json, Undefined> {
@@ -318,20 +319,20 @@ fn compute_prediction_powered(input: StatisticInput<'_>) -> Result<Json, Undefin
         ]
         .concat(),
     };
-    let found =
+    let estimate =
         prediction_powered(&input.numbers(&["Y"])?, &input.numbers(&["Yhat"])?, &unlabelled, input.alpha()?)?;
     let mut answer = json!({
-        "classical_mean": found.human.mean,
-        "classical_ci": found.human.interval,
-        "judge_only_mean": found.naive,
-        "ppi_lambda1": { "point": found.ppi.mean, "ci": found.ppi.interval, "se": found.ppi.se },
+        "classical_mean": estimate.human.mean,
+        "classical_ci": estimate.human.interval,
+        "judge_only_mean": estimate.naive,
+        "ppi_lambda1": { "point": estimate.ppi.mean, "ci": estimate.ppi.interval, "se": estimate.ppi.se },
         "ppi_plus_plus": {
-            "point": found.ppi_plus_plus.mean, "ci": found.ppi_plus_plus.interval, "se": found.ppi_plus_plus.se,
+            "point": estimate.ppi_plus_plus.mean, "ci": estimate.ppi_plus_plus.interval, "se": estimate.ppi_plus_plus.se,
         },
-        "lambda_unclipped": found.lambda_unclipped,
-        "lambda": found.lambda,
-        "labels_to_halve": found.labels_to_halve,
-        "warning": found.warning,
+        "lambda_unclipped": estimate.lambda_unclipped,
+        "lambda": estimate.lambda,
+        "labels_to_halve": estimate.labels_to_halve,
+        "warning": estimate.warning,
     });
     if input.has("null") {
         let alternative = match input.text("alternative") {
@@ -340,7 +341,7 @@ fn compute_prediction_powered(input: StatisticInput<'_>) -> Result<Json, Undefin
             "smaller" | "less" => Alternative::Smaller,
             other => return Undefined::because(format!("`{other}` is not an alternative")),
         };
-        answer["p"] = json!(found.p_value(input.number("null")?, alternative));
+        answer["p"] = json!(estimate.p_value(input.number("null")?, alternative));
     }
     Ok(answer)
 }
@@ -352,17 +353,18 @@ fn compute_rogan_gladen(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         true_fail: input.count("tn")?,
         false_pass: input.count("fp")?,
     };
-    let found = corrected_rate(input.count("judge_pass")?, input.count("n_judged")?, labels, input.alpha()?)?;
+    let estimate =
+        corrected_rate(input.count("judge_pass")?, input.count("n_judged")?, labels, input.alpha()?)?;
     Ok(json!({
-        "apparent": found.apparent,
-        "sensitivity": found.sensitivity,
-        "specificity": found.specificity,
-        "corrected_unclipped": found.unclipped,
-        "corrected": found.corrected,
-        "se_delta": found.se,
-        "ci": found.interval,
-        "labels_to_halve": found.labels_to_halve,
-        "warnings": found.warnings,
+        "apparent": estimate.apparent,
+        "sensitivity": estimate.sensitivity,
+        "specificity": estimate.specificity,
+        "corrected_unclipped": estimate.unclipped,
+        "corrected": estimate.corrected,
+        "se_delta": estimate.se,
+        "ci": estimate.interval,
+        "labels_to_halve": estimate.labels_to_halve,
+        "warnings": estimate.warnings,
     }))
 }
 
@@ -372,11 +374,11 @@ fn compute_isotonic(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         Some(weights) => numbers("w", weights)?,
         None => vec![1.0; x.len()],
     };
-    let found = isotonic(&x, &y, &weights)?;
-    let at = |places: &[f64]| places.iter().map(|place| found.at(*place)).collect::<Vec<f64>>();
+    let mapping = isotonic(&x, &y, &weights)?;
+    let at = |places: &[f64]| places.iter().map(|place| mapping.at(*place)).collect::<Vec<f64>>();
     let mut answer = json!({
-        "x_thresholds": found.x,
-        "y_thresholds": found.y,
+        "x_thresholds": mapping.x,
+        "y_thresholds": mapping.y,
         "fitted_at_inputs": at(&x),
         "fitted": at(&x),
     });
@@ -389,14 +391,14 @@ fn compute_isotonic(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 fn compute_platt(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (x, labels) = (input.numbers(&["score", "x"])?, input.numbers(&["label", "y"])?);
     let targets = if input.has("targets") { platt_targets(&labels) } else { labels };
-    let found = logistic(&x, &targets)?;
+    let fit = logistic(&x, &targets)?;
     Ok(json!({
-        "intercept": found.intercept,
-        "slope": found.slope,
+        "intercept": fit.intercept,
+        "slope": fit.slope,
         // Platt writes it with the signs turned.
-        "a": -found.slope,
-        "b": -found.intercept,
-        "p_at_0.5": found.at(0.5),
+        "a": -fit.slope,
+        "b": -fit.intercept,
+        "p_at_0.5": fit.at(0.5),
     }))
 }
 
@@ -425,11 +427,11 @@ fn compute_confidence_sequence(input: StatisticInput<'_>) -> Result<Json, Undefi
         Some(list) => list.iter().map(|list| parse_count("at_n", list)).collect::<Result<_, _>>()?,
         None => (1..=steps.len()).collect(),
     };
-    let asked = at.iter().map(|at| at.checked_sub(1).and_then(|n| steps.get(n)).copied());
-    let Some(asked) = asked.collect::<Option<Vec<(f64, f64)>>>() else {
+    let requested = at.iter().map(|at| at.checked_sub(1).and_then(|n| steps.get(n)).copied());
+    let Some(requested) = requested.collect::<Option<Vec<(f64, f64)>>>() else {
         return Undefined::because(format!("there are only {} values", steps.len()));
     };
-    let (lower, upper): (Vec<f64>, Vec<f64>) = asked.into_iter().unzip();
+    let (lower, upper): (Vec<f64>, Vec<f64>) = requested.into_iter().unzip();
     Ok(json!({ "lower": lower, "upper": upper }))
 }
 
@@ -536,8 +538,8 @@ fn compute_pass_k(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     if ks.is_empty() {
         return Undefined::because("there is no trial");
     }
-    let found = ks.into_iter().map(|k| pass_k(&tasks, k)).collect::<Result<Vec<_>, _>>()?;
-    let list = |of: &dyn Fn(&PassK) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+    let results = ks.into_iter().map(|k| pass_k(&tasks, k)).collect::<Result<Vec<_>, _>>()?;
+    let list = |of: &dyn Fn(&PassK) -> f64| results.iter().map(of).collect::<Vec<f64>>();
     Ok(json!({ "pass@k": list(&|it| it.any), "pass^k": list(&|it| it.all) }))
 }
 
@@ -548,8 +550,8 @@ mod tests {
     #[test]
     fn a_question_that_cannot_be_answered_is_answered_with_a_sentence() {
         let check = |name: &str, input: Json, expected: &str| {
-            let found = compute_estimate_statistic(name, &input).unwrap().unwrap_err();
-            assert!(found.to_string().contains(expected), "{name}: {found}");
+            let result = compute_estimate_statistic(name, &input).unwrap().unwrap_err();
+            assert!(result.to_string().contains(expected), "{name}: {result}");
         };
         check("proportion_ci", json!({ "k": 0, "n": 0 }), "there is no case");
         check("proportion_ci", json!({ "k": 1.5, "n": 2 }), "`k` is not a count");
@@ -586,10 +588,10 @@ mod tests {
             "y": [1, 2, 3, 5, 7], "weights": [20, 20, 20, 20, 20], "strata": ["a", "a", "a", "b", "b"],
             "population": { "a": 60, "b": 40 },
         });
-        let found = [by_stratum, by_value]
+        let result = [by_stratum, by_value]
             .map(|value| compute_estimate_statistic("survey_weights", &value).unwrap().unwrap());
         for key in ["mean", "se"] {
-            let [a, b] = [&found[0], &found[1]].map(|value| value[key].as_f64().unwrap());
+            let [a, b] = [&result[0], &result[1]].map(|value| value[key].as_f64().unwrap());
             assert!((a - b).abs() < 1e-12, "{key}: {a} {b}");
         }
     }

@@ -92,9 +92,9 @@ fn cluster_bootstrap(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let sums: Vec<(f64, f64)> = groups.iter().map(|group| (group.iter().sum(), group.len() as f64)).collect();
     let (n_draws, seed) = resampling(input)?;
     let mut means = draws(n_draws, seed, |chance| {
-        let drawn = (0..sums.len()).map(|_| sums[chance.below(sums.len())]);
+        let resampled = (0..sums.len()).map(|_| sums[chance.below(sums.len())]);
         let (sum, n) =
-            drawn.fold((0.0, 0.0), |(sum, n), (group_sum, group_n)| (sum + group_sum, n + group_n));
+            resampled.fold((0.0, 0.0), |(sum, n), (group_sum, group_n)| (sum + group_sum, n + group_n));
         sum / n
     });
     means.sort_unstable_by(f64::total_cmp);
@@ -127,9 +127,9 @@ fn paired_bootstrap(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
     let statistic = if input.text("statistic") == "median" { Statistic::Median } else { Statistic::Mean };
     let (n_draws, seed) = resampling(input)?;
-    let found = bootstrap(&differences, statistic, input.alpha()?, n_draws, seed)?;
+    let result = bootstrap(&differences, statistic, input.alpha()?, n_draws, seed)?;
     Ok(json!({
-        "difference": found.estimate, "percentile": found.percentile, "bca": found.bca, "basic": found.basic,
+        "difference": result.estimate, "percentile": result.percentile, "bca": result.bca, "basic": result.basic,
     }))
 }
 
@@ -196,17 +196,17 @@ fn classification(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let labels: Vec<&String> = truth.iter().chain(&predicted).collect::<BTreeSet<_>>().into_iter().collect();
     let place = |label: &String| labels.partition_point(|text| *text < label);
     let mut confusion = vec![vec![0_usize; labels.len()]; labels.len()];
-    for (is, said) in truth.iter().zip(&predicted) {
-        confusion[place(is)][place(said)] += 1;
+    for (is, answer) in truth.iter().zip(&predicted) {
+        confusion[place(is)][place(answer)] += 1;
     }
     let share = |n: usize, of: usize| if of == 0 { 0.0 } else { n as f64 / of as f64 };
     let (mut classes, mut f1s, mut supports) = (serde_json::Map::new(), Vec::new(), Vec::new());
     for (at, label) in labels.iter().enumerate() {
         let (right, support) = (confusion[at][at], confusion[at].iter().sum::<usize>());
-        let said = confusion.iter().map(|row| row[at]).sum::<usize>();
-        let f1 = share(2 * right, support + said);
+        let answer = confusion.iter().map(|row| row[at]).sum::<usize>();
+        let f1 = share(2 * right, support + answer);
         let class = json!({
-            "precision": share(right, said), "recall": share(right, support), "f1": f1, "support": support,
+            "precision": share(right, answer), "recall": share(right, support), "f1": f1, "support": support,
         });
         classes.insert((*label).clone(), class);
         f1s.push(f1);
@@ -223,8 +223,11 @@ fn classification(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 
 fn calibration(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let n_bins = if input.has("bins") { input.count("bins")? } else { 10 };
-    let found = reliability(&input.numbers(&["scores"])?, &input.numbers(&["labels"])?, n_bins.min(10_000))?;
-    Ok(json!({ "brier": found.brier, "ece": found.ece, "worst_bin": found.worst, "bins": found.bins }))
+    let diagram =
+        reliability(&input.numbers(&["scores"])?, &input.numbers(&["labels"])?, n_bins.min(10_000))?;
+    Ok(
+        json!({ "brier": diagram.brier, "ece": diagram.ece, "worst_bin": diagram.worst, "bins": diagram.bins }),
+    )
 }
 
 #[cfg(test)]
@@ -235,12 +238,12 @@ mod tests {
     #[test]
     fn families_have_the_values_of_reference_packages() {
         let check = |name: &str, input: Json, expected: &[(&str, f64)]| {
-            let found = compute_family_statistic(name, &input).unwrap().unwrap();
+            let result = compute_family_statistic(name, &input).unwrap().unwrap();
             for (pointer, expected) in expected {
-                let value = found.pointer(pointer).and_then(Json::as_f64);
+                let value = result.pointer(pointer).and_then(Json::as_f64);
                 assert!(
                     value.is_some_and(|value| (value - expected).abs() < 1e-9),
-                    "{name} {pointer}: {found}"
+                    "{name} {pointer}: {result}"
                 );
             }
         };

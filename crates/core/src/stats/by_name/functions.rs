@@ -26,10 +26,10 @@ fn wilson(args: &Json) -> Result<Json, Undefined> {
     let printed: [(f64, f64); 3] = [(0.9, 1.645), (0.95, 1.96), (0.99, 2.576)];
     let z = printed.iter().find(|(level, _)| (level - confidence).abs() < 1e-9).map(|(_, z)| *z);
     let alpha = z.map_or(1.0 - confidence, |z| 2.0 * normal_cdf(-z));
-    let found = proportion(passed as usize, n as usize, alpha, ProportionMethod::Wilson)?;
+    let share = proportion(passed as usize, n as usize, alpha, ProportionMethod::Wilson)?;
     let short = |value: f64| (value * 1e6).round() / 1e6;
-    let (low, high) = found.interval;
-    Ok(json!({ "rate": short(found.rate), "lo": short(low), "hi": short(high), "n": found.n }))
+    let (low, high) = share.interval;
+    Ok(json!({ "rate": short(share.rate), "lo": short(low), "hi": short(high), "n": share.n }))
 }
 
 /// A number from 0 to 1 that is always the same for the same id and salt.
@@ -48,12 +48,12 @@ mod tests {
 
     #[test]
     fn functions_say_what_annotation_tools_say() {
-        let found = |name: &str, args: Json| compute_annotation_function(name, &args).unwrap();
+        let result = |name: &str, args: Json| compute_annotation_function(name, &args).unwrap();
         let expected = json!({ "rate": 0.0, "lo": 0.0, "hi": 0.434491, "n": 5 });
-        assert_eq!(found("wilson_ci", json!([0, 5, 0.95])), Ok(expected));
-        let picked = found("deterministic_sample", json!(["run-1", "route-errors"])).unwrap();
+        assert_eq!(result("wilson_ci", json!([0, 5, 0.95])), Ok(expected));
+        let picked = result("deterministic_sample", json!(["run-1", "route-errors"])).unwrap();
         assert!((picked.as_f64().unwrap() - 0.337_783_926_632_255_3).abs() < 1e-15);
-        assert!(found("wilson_ci", json!([])).is_err());
+        assert!(result("wilson_ci", json!([])).is_err());
         assert_eq!(compute_annotation_function("other", &json!([])), None);
     }
 }

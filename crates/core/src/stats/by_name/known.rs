@@ -266,13 +266,14 @@ pub(super) fn unknown_part(name: &str, input: &Json) -> Option<String> {
         return Some(format!("`{name}` knows no `{key}`; it knows {}", keys.join(", ")));
     }
     for (key, words) in family.words {
-        let said = input.get(*key).and_then(Json::as_str);
-        if let Some(said) = said.filter(|said| {
+        let word_given = input.get(*key).and_then(Json::as_str);
+        if let Some(word_given) = word_given.filter(|word_given| {
             !words.iter().any(|word| {
-                said.eq_ignore_ascii_case(word) || (name == "fleiss_kappa" && said.starts_with(word))
+                word_given.eq_ignore_ascii_case(word)
+                    || (name == "fleiss_kappa" && word_given.starts_with(word))
             })
         }) {
-            return Some(format!("`{said}` is no `{key}` of `{name}`; there are {}", words.join(", ")));
+            return Some(format!("`{word_given}` is no `{key}` of `{name}`; there are {}", words.join(", ")));
         }
     }
     None

@@ -112,25 +112,31 @@ pub struct JudgeHumanScores<'a> {
 /// Learns from some labels and is tried on others.
 pub fn calibrate_held_out(
     learn: JudgeHumanScores<'_>,
-    kept: JudgeHumanScores<'_>,
+    held_out: JudgeHumanScores<'_>,
     method: MappingMethod,
 ) -> Result<Calibration, Undefined> {
     ensure_usable_pairs(("judge score", learn.judge), ("human score", learn.human), MIN_LABELS)?;
-    ensure_usable_pairs(("kept judge score", kept.judge), ("kept human score", kept.human), 2)?;
+    ensure_usable_pairs(("kept judge score", held_out.judge), ("kept human score", held_out.human), 2)?;
     ensure_same_direction(learn.judge, learn.human)?;
     let mapping = Mapping::fit(method, learn.judge, learn.human)?;
-    let mapped = apply_all(&mapping, kept.judge)?;
-    evaluate_mapping(mapping, Proof::HeldOut { n: kept.judge.len() }, kept.judge, &mapped, kept.human)
+    let mapped = apply_all(&mapping, held_out.judge)?;
+    evaluate_mapping(
+        mapping,
+        Proof::HeldOut { n: held_out.judge.len() },
+        held_out.judge,
+        &mapped,
+        held_out.human,
+    )
 }
 
 /// A mapping that makes high scores low would improve the Brier score of a judge that contradicts people, and fail every
 /// candidate that the judge likes.
 fn ensure_same_direction(judge: &[f64], human: &[f64]) -> Result<(), Undefined> {
     match pearson(judge, human) {
-        Ok(found) if found.value < 0.0 => Undefined::because(format!(
+        Ok(correlation) if correlation.value < 0.0 => Undefined::because(format!(
             "the judge's scores fall where people's scores rise (correlation {:.2}); a mapping would reverse them, so \
              improve the rubric or the judge first",
-            found.value
+            correlation.value
         )),
         _ => Ok(()),
     }
@@ -267,10 +273,10 @@ fn best_threshold(judge: &[f64], human: &[bool], current: f64) -> Result<f64, Un
     let (mut best_worth, mut best_mark) = (worth(under(current)), current);
     for pair in order.windows(2) {
         let mark = f64::midpoint(judge[pair[0]], judge[pair[1]]);
-        let found = worth(under(mark));
+        let worth_here = worth(under(mark));
         let nearer = (mark - current).abs() < (best_mark - current).abs();
-        if best_worth + 1e-12 < found || (best_worth - 1e-12 < found && nearer) {
-            (best_worth, best_mark) = (found, mark);
+        if best_worth + 1e-12 < worth_here || (best_worth - 1e-12 < worth_here && nearer) {
+            (best_worth, best_mark) = (worth_here, mark);
         }
     }
     Ok(best_mark)
@@ -359,13 +365,17 @@ mod tests {
     fn a_mild_judge_is_brought_onto_the_human_scale() {
         let (judge, human) = labels(300, 4);
         for method in [MappingMethod::Isotonic, MappingMethod::Platt] {
-            let found = calibrate(&judge, &human, method, 1).unwrap();
-            assert!(found.helps() && found.sentence().ends_with("the mapping helps."), "{found:?}");
-            assert!(found.after.ece.value < found.before.ece.value / 2.0, "{method:?} {:?}", found.after.ece);
-            assert!(0.2 < found.before.bias.value && found.after.bias.value.abs() < 0.05);
-            assert_eq!(found, calibrate(&judge, &human, method, 1).unwrap());
-            let back: Calibration = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
-            assert_eq!(back, found);
+            let result = calibrate(&judge, &human, method, 1).unwrap();
+            assert!(result.helps() && result.sentence().ends_with("the mapping helps."), "{result:?}");
+            assert!(
+                result.after.ece.value < result.before.ece.value / 2.0,
+                "{method:?} {:?}",
+                result.after.ece
+            );
+            assert!(0.2 < result.before.bias.value && result.after.bias.value.abs() < 0.05);
+            assert_eq!(result, calibrate(&judge, &human, method, 1).unwrap());
+            let back: Calibration = serde_json::from_str(&serde_json::to_string(&result).unwrap()).unwrap();
+            assert_eq!(back, result);
         }
         let (kept_judge, kept_human) = labels(200, 9);
         let learn = JudgeHumanScores { judge: &judge, human: &human };
@@ -385,17 +395,17 @@ mod tests {
         };
         let is_positive = |(judge, human): &(Vec<f64>, Vec<f64>)| 0.0 < pearson(judge, human).unwrap().value;
         let (judge, human) = (1..).map(draw).find(is_positive).unwrap();
-        let found = calibrate(&judge, &human, MappingMethod::Isotonic, 1).unwrap();
-        let by_heart: Vec<f64> = judge.iter().map(|judge| found.mapping.apply(*judge)).collect();
+        let result = calibrate(&judge, &human, MappingMethod::Isotonic, 1).unwrap();
+        let by_heart: Vec<f64> = judge.iter().map(|judge| result.mapping.apply(*judge)).collect();
         let learned = reliability(&by_heart, &human, N_BINS).unwrap().brier;
-        assert!(learned < found.before.brier.value && !found.helps(), "{learned} {}", found.sentence());
+        assert!(learned < result.before.brier.value && !result.helps(), "{learned} {}", result.sentence());
     }
 
     #[test]
     fn what_cannot_be_calibrated_is_said() {
         let check = |judge: &[f64], human: &[f64], expected: &str| {
-            let found = calibrate(judge, human, MappingMethod::Isotonic, 1).unwrap_err();
-            assert!(found.to_string().contains(expected), "{found}");
+            let result = calibrate(judge, human, MappingMethod::Isotonic, 1).unwrap_err();
+            assert!(result.to_string().contains(expected), "{result}");
         };
         check(&[0.5], &[1.0], "at least 20");
         let (rising, falling): (Vec<f64>, Vec<f64>) =
@@ -418,9 +428,9 @@ mod tests {
     fn the_pass_mark_moves_to_where_people_have_theirs() {
         let (judge, _) = labels(200, 3);
         let human: Vec<bool> = judge.iter().map(|judge| 0.8 <= *judge).collect();
-        let found = calibrate_threshold(&judge, &human, 0.5, 1).unwrap();
-        assert!((found.threshold - 0.8).abs() < 0.02, "{}", found.threshold);
-        assert!(found.before.accuracy.rate < 0.5 && 0.95 < found.after.accuracy.rate);
+        let result = calibrate_threshold(&judge, &human, 0.5, 1).unwrap();
+        assert!((result.threshold - 0.8).abs() < 0.02, "{}", result.threshold);
+        assert!(result.before.accuracy.rate < 0.5 && 0.95 < result.after.accuracy.rate);
         let kept = calibrate_threshold(&judge, &human, 0.8, 1).unwrap();
         assert!((kept.threshold - 0.8).abs() < 1e-12);
     }
@@ -429,8 +439,8 @@ mod tests {
     fn anchors_cover_the_scale_and_are_not_tried_on() {
         let human = [0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.0];
         let judge = [0.1, 0.6, 0.5, 0.9, 1.0, 0.3, 0.9, 0.0];
-        let found = select_anchors(&judge, &human, 3).unwrap();
-        assert_eq!((found.chosen, found.rest), (vec![1, 5, 3], vec![0, 2, 4, 6, 7]));
+        let result = select_anchors(&judge, &human, 3).unwrap();
+        assert_eq!((result.chosen, result.rest), (vec![1, 5, 3], vec![0, 2, 4, 6, 7]));
         assert_eq!(select_anchors(&judge, &human, 4).unwrap().chosen, [1, 5, 3, 0]);
         assert!(select_anchors(&judge, &human, 5).unwrap_err().to_string().contains("too few"));
         let many: Vec<f64> = (0..40).map(|n| f64::from(n) / 39.0).collect();

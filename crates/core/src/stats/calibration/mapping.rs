@@ -295,17 +295,20 @@ mod tests {
     const LABELS: [f64; 16] =
         [1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0];
 
-    fn near(found: &[f64], expected: &[f64], tolerance: f64) {
-        assert_eq!(found.len(), expected.len(), "{found:?}");
-        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < tolerance), "{found:?} {expected:?}");
+    fn near(actual: &[f64], expected: &[f64], tolerance: f64) {
+        assert_eq!(actual.len(), expected.len(), "{actual:?}");
+        assert!(
+            actual.iter().zip(expected).all(|(a, b)| (a - b).abs() < tolerance),
+            "{actual:?} {expected:?}"
+        );
     }
 
     #[test]
     fn isotonic_is_that_of_scikit_learn() {
-        let found = isotonic(&SCORES, &LABELS, &[1.0; 16]).unwrap();
-        near(&found.x, &[0.1, 0.35, 0.4, 0.6, 0.65, 0.99], 1e-12);
-        near(&found.y, &[0.0, 0.0, 0.5, 0.5, 1.0, 1.0], 1e-12);
-        let at = [0.05, 0.15, 0.33, 0.5, 0.62, 0.9, 1.0].map(|value| found.at(value));
+        let result = isotonic(&SCORES, &LABELS, &[1.0; 16]).unwrap();
+        near(&result.x, &[0.1, 0.35, 0.4, 0.6, 0.65, 0.99], 1e-12);
+        near(&result.y, &[0.0, 0.0, 0.5, 0.5, 1.0, 1.0], 1e-12);
+        let at = [0.05, 0.15, 0.33, 0.5, 0.62, 0.9, 1.0].map(|value| result.at(value));
         near(&at, &[0.0, 0.0, 0.0, 0.5, 0.7, 1.0, 1.0], 1e-12);
         let weighted =
             isotonic(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 1.0, 3.0, 2.0, 5.0], &[1.0, 2.0, 1.0, 3.0, 1.0])

@@ -87,14 +87,14 @@ mod tests {
     #[test]
     fn errors_are_counted_by_bin() {
         let scores = [0.05, 0.15, 0.92, 0.98, 1.0];
-        let found = reliability(&scores, &[0.0, 1.0, 1.0, 1.0, 0.0], 10).unwrap();
-        let bins: Vec<(usize, f64)> = found.bins.iter().map(|bin| (bin.n, bin.human)).collect();
+        let result = reliability(&scores, &[0.0, 1.0, 1.0, 1.0, 0.0], 10).unwrap();
+        let bins: Vec<(usize, f64)> = result.bins.iter().map(|bin| (bin.n, bin.human)).collect();
         assert_eq!(bins, [(1, 0.0), (1, 1.0), (3, 2.0 / 3.0)]);
         let top = 2.9 / 3.0 - 2.0 / 3.0;
-        assert!((found.ece - (0.05 + 0.85 + 3.0 * top) / 5.0).abs() < 1e-12);
-        assert!((found.worst - 0.85).abs() < 1e-12);
-        assert!((found.brier - (0.0025 + 0.7225 + 0.0064 + 0.0004 + 1.0) / 5.0).abs() < 1e-12);
-        assert!(found.bins[0].interval.is_none() && found.bins[2].interval.is_some());
+        assert!((result.ece - (0.05 + 0.85 + 3.0 * top) / 5.0).abs() < 1e-12);
+        assert!((result.worst - 0.85).abs() < 1e-12);
+        assert!((result.brier - (0.0025 + 0.7225 + 0.0064 + 0.0004 + 1.0) / 5.0).abs() < 1e-12);
+        assert!(result.bins[0].interval.is_none() && result.bins[2].interval.is_some());
         assert!(reliability(&[], &[], 10).is_err());
         assert!(reliability(&[1.5], &[1.0], 10).unwrap_err().to_string().contains("not on 0..=1"));
         assert!(reliability(&[0.5], &[f64::NAN], 10).unwrap_err().to_string().contains("not a number"));

@@ -505,10 +505,10 @@ pub(in crate::stats) mod tests {
             ("new", Some(0.0)),
             ("e", Some(1.0)),
         ]);
-        let found = compare_runs(&before, &after, 7);
-        assert_eq!((found.n_cases, found.only_before.len(), found.only_after.len()), (3, 1, 1));
-        assert_eq!(found.undecided, ["e"]);
-        let score = found.score.unwrap();
+        let result = compare_runs(&before, &after, 7);
+        assert_eq!((result.n_cases, result.only_before.len(), result.only_after.len()), (3, 1, 1));
+        assert_eq!(result.undecided, ["e"]);
+        let score = result.score.unwrap();
         assert!((score.difference - 0.2 / 3.0).abs() < 1e-12 && !score.is_shown());
         assert!(score.more_cases_for(0.05).is_some_and(|n_cases| 100 < n_cases));
         let sentence = score.sentence("score", 0.05, None);
@@ -522,10 +522,10 @@ pub(in crate::stats) mod tests {
             "{on_scale}"
         );
         let changed: Vec<&str> =
-            found.changed.iter().map(|status_change| status_change.case.as_str()).collect();
+            result.changed.iter().map(|status_change| status_change.case.as_str()).collect();
         assert_eq!(changed, ["a", "c", "e"]);
-        assert!(found.caveats.is_empty(), "{:?}", found.caveats);
-        assert_eq!(found, compare_runs(&before, &after, 7));
+        assert!(result.caveats.is_empty(), "{:?}", result.caveats);
+        assert_eq!(result, compare_runs(&before, &after, 7));
     }
 
     #[test]
@@ -538,8 +538,8 @@ pub(in crate::stats) mod tests {
         };
         let before = run(&|at| 0.8 + 0.01 * (at % 5) as f64);
         let after = run(&|at| 0.6 + 0.01 * (at % 7) as f64);
-        let found = compare_runs(&before, &after, 7);
-        let score = found.score.unwrap();
+        let result = compare_runs(&before, &after, 7);
+        let score = result.score.unwrap();
         let (low, high) = score.interval.unwrap();
         assert!(score.is_shown() && low < -0.18 && high < -0.13, "{score:?}");
         assert!(
@@ -553,7 +553,7 @@ pub(in crate::stats) mod tests {
             "{on_scale}"
         );
         assert!(on_scale.contains("which is 0.19") && on_scale.ends_with(" on 0–1."), "{on_scale}");
-        assert!(found.criteria.values().all(Difference::is_shown));
+        assert!(result.criteria.values().all(Difference::is_shown));
         let same = compare_runs(&before, &before, 7);
         assert!(!same.score.unwrap().is_shown() && same.changed.is_empty());
     }
@@ -575,13 +575,17 @@ pub(in crate::stats) mod tests {
         before.results.change(|_, result| {
             result.grades[0].grader.configuration = Some("draw 0".to_owned());
         });
-        let found = compare_runs(&before, &after, 7);
-        assert!(found.caveats.is_empty(), "{:?}", found.caveats);
-        assert!(found.only_before.is_empty() && found.only_after.is_empty() && found.undecided.is_empty());
-        let score = found.score.unwrap();
-        assert_eq!((found.n_cases, score.n), (2, 2));
+        let estimate = compare_runs(&before, &after, 7);
+        assert!(estimate.caveats.is_empty(), "{:?}", estimate.caveats);
+        assert!(
+            estimate.only_before.is_empty()
+                && estimate.only_after.is_empty()
+                && estimate.undecided.is_empty()
+        );
+        let score = estimate.score.unwrap();
+        assert_eq!((estimate.n_cases, score.n), (2, 2));
         assert!((score.before - 0.85).abs() < 1e-12 && (score.after - 0.6).abs() < 1e-12, "{score:?}");
-        let changed: Vec<&str> = found.changed.iter().map(|change| change.case.as_str()).collect();
+        let changed: Vec<&str> = estimate.changed.iter().map(|change| change.case.as_str()).collect();
         assert_eq!(changed, ["a"]);
         after.results.change(|_, result| {
             result.grades[0].grader.configuration = Some("colder".to_owned());

@@ -76,9 +76,9 @@ pub fn compare_judges(judges: &[AgreementByItem], seed: u64) -> Vec<JudgeDiffere
     let pairs = judges.iter().enumerate().flat_map(|(at, first)| {
         judges[at + 1..].iter().map(move |second| measure_judge_difference(first, second, seed))
     });
-    let mut found: Vec<JudgeDifference> = pairs.collect();
-    let adjusted = holm(&found.iter().map(|difference| difference.p).collect::<Vec<_>>());
-    for (difference, p) in found.iter_mut().zip(adjusted) {
+    let mut differences: Vec<JudgeDifference> = pairs.collect();
+    let adjusted = holm(&differences.iter().map(|difference| difference.p).collect::<Vec<_>>());
+    for (difference, p) in differences.iter_mut().zip(adjusted) {
         let is_apart = excludes_zero(&difference.difference);
         difference.p = p;
         difference.claim = match difference.n_items {
@@ -87,7 +87,7 @@ pub fn compare_judges(judges: &[AgreementByItem], seed: u64) -> Vec<JudgeDiffere
             _ => DifferenceClaim::NotShown,
         };
     }
-    found
+    differences
 }
 
 /// With a p-value for this pair alone, and nothing claimed yet.
@@ -124,14 +124,14 @@ mod tests {
     fn judges_are_compared_on_the_items_that_both_graded() {
         let mut worse = [0.0; 12];
         worse[..2].fill(1.0);
-        let found = compare_two(&[1.0; 10], &worse);
-        assert_eq!((found.n_items, found.claim), (10, DifferenceClaim::Shown));
-        assert!((found.difference.value().unwrap() - 0.8).abs() < 1e-12);
-        let (low, high) = found.difference.interval().unwrap();
+        let result = compare_two(&[1.0; 10], &worse);
+        assert_eq!((result.n_items, result.claim), (10, DifferenceClaim::Shown));
+        assert!((result.difference.value().unwrap() - 0.8).abs() < 1e-12);
+        let (low, high) = result.difference.interval().unwrap();
         assert!(0.0 < low && low < 0.8 && 0.8 < high && high <= 1.0, "{low} {high}");
         // Of 2⁸ ways to turn eight signs, two are as extreme as all alike.
-        assert!((found.p - 2.0 / 256.0).abs() < 1e-12);
-        assert_eq!(found.sentence(), "a agrees with people significantly more than b.");
+        assert!((result.p - 2.0 / 256.0).abs() < 1e-12);
+        assert_eq!(result.sentence(), "a agrees with people significantly more than b.");
         assert!(compare_two(&worse, &[1.0; 10]).sentence().starts_with("b agrees"));
     }
 
@@ -139,8 +139,8 @@ mod tests {
     fn a_sentence_says_why_an_interval_without_zero_is_not_enough() {
         let mut worse = [0.0; 10];
         worse[..2].fill(1.0);
-        let found = compare_two(&[1.0; 10], &worse);
-        let undecided = JudgeDifference { claim: DifferenceClaim::NotShown, p: 0.07, ..found };
+        let result = compare_two(&[1.0; 10], &worse);
+        let undecided = JudgeDifference { claim: DifferenceClaim::NotShown, p: 0.07, ..result };
         assert!(undecided.difference.interval().is_some_and(|(low, _)| 0.0 < low), "{undecided:?}");
         assert_eq!(
             undecided.sentence_about("these rubric versions"),
@@ -165,12 +165,12 @@ mod tests {
     #[test]
     fn p_values_of_several_pairs_are_adjusted() {
         let (good, bad) = ([1.0; 8], [0.0; 8]);
-        let found = compare_judges(&[judge("a", &good), judge("b", &bad), judge("c", &bad)], 0);
+        let result = compare_judges(&[judge("a", &good), judge("b", &bad), judge("c", &bad)], 0);
         let names: Vec<(&str, &str)> =
-            found.iter().map(|it| (it.judges.0.as_str(), it.judges.1.as_str())).collect();
+            result.iter().map(|it| (it.judges.0.as_str(), it.judges.1.as_str())).collect();
         assert_eq!(names, [("a", "b"), ("a", "c"), ("b", "c")]);
         let raw = 2.0 / 256.0;
-        assert!((found[0].p - 3.0 * raw).abs() < 1e-12 && (found[1].p - 3.0 * raw).abs() < 1e-12);
-        assert!(1.0 <= found[2].p);
+        assert!((result[0].p - 3.0 * raw).abs() < 1e-12 && (result[1].p - 3.0 * raw).abs() < 1e-12);
+        assert!(1.0 <= result[2].p);
     }
 }

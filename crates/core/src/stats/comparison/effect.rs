@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn effects_have_their_closed_forms() {
-        let near = |found: Result<f64, Undefined>, expected: f64| {
-            assert!((found.clone().unwrap() - expected).abs() < 1e-12, "{found:?} {expected}");
+        let near = |actual: Result<f64, Undefined>, expected: f64| {
+            assert!((actual.clone().unwrap() - expected).abs() < 1e-12, "{actual:?} {expected}");
         };
         near(cohen_d(&[3.0, 4.0, 5.0], &[1.0, 2.0, 3.0]), 2.0);
         near(hedges_g(&[3.0, 4.0, 5.0], &[1.0, 2.0, 3.0]), 1.6);

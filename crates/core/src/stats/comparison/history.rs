@@ -121,9 +121,9 @@ impl HistoryChange {
     fn new(before: &Run, after: &Run) -> Self {
         let compared = compare_runs(before, after, after.seed);
         let differences = [compared.score, compared.pass_rate];
-        let shown = differences.iter().flatten().filter(|difference| difference.is_shown());
+        let significant = differences.iter().flatten().filter(|difference| difference.is_shown());
         let (worse, better): (Vec<&Difference>, Vec<&Difference>) =
-            shown.partition(|difference| difference.difference < 0.0);
+            significant.partition(|difference| difference.difference < 0.0);
         let direction = match (worse.is_empty(), better.is_empty()) {
             (true, true) => HistoryDirection::NotShown,
             (false, true) => HistoryDirection::Worse,
@@ -180,10 +180,10 @@ mod tests {
         let names: Vec<String> = (0..scores.len()).map(|at| format!("case {at}")).collect();
         let cases: Vec<(&str, Option<f64>)> = names.iter().map(String::as_str).zip(scores).collect();
         let whole = run_of(&cases);
-        let found = summarise_run_figures(&figures(&scores), Some(&figures(&scores)));
-        assert_eq!(found.score, estimate_run_means(&whole).0);
-        assert_eq!(found.pass_rate, pass_rate(3, 4).ok(), "an error is neither");
-        let change = found.change.unwrap();
+        let result = summarise_run_figures(&figures(&scores), Some(&figures(&scores)));
+        assert_eq!(result.score, estimate_run_means(&whole).0);
+        assert_eq!(result.pass_rate, pass_rate(3, 4).ok(), "an error is neither");
+        let change = result.change.unwrap();
         let compared = compare_runs(&whole, &whole, 0);
         assert_eq!((change.score, change.pass_rate), (compared.score, compared.pass_rate));
         assert_eq!(change.n_cases, 4);

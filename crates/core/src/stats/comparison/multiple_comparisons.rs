@@ -148,10 +148,10 @@ mod tests {
         // By hand.
         let values = [0.01, 0.02, 0.03, 0.04, 0.05];
         let check = |adjustment, expected: [f64; 5]| {
-            let found = adjust(&values, adjustment).unwrap();
+            let result = adjust(&values, adjustment).unwrap();
             assert!(
-                found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9),
-                "{adjustment:?} {found:?}"
+                result.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9),
+                "{adjustment:?} {result:?}"
             );
         };
         check(Adjustment::Bonferroni, [0.05, 0.10, 0.15, 0.20, 0.25]);
@@ -173,8 +173,8 @@ mod tests {
     fn several_agents_are_ranked_task_by_task() {
         let agents =
             [vec![7.0, 9.9, 8.5, 5.1, 10.3], vec![5.3, 5.7, 4.7, 3.5, 7.7], vec![4.9, 7.6, 5.5, 2.8, 8.4]];
-        let found = friedman(&agents).unwrap();
-        assert!((found.statistic - 7.6).abs() < 1e-9 && (found.p - 0.022_370_771_856_165).abs() < 1e-12);
+        let result = friedman(&agents).unwrap();
+        assert!((result.statistic - 7.6).abs() < 1e-9 && (result.p - 0.022_370_771_856_165).abs() < 1e-12);
         assert!(friedman(&agents[..2]).is_err());
         assert!(
             friedman(&[vec![1.0], vec![1.0], vec![1.0]])

@@ -188,12 +188,12 @@ pub fn permutation_p(first: &[f64], second: &[f64], n_draws: usize, seed: u64) -
     let total: f64 = all.iter().sum();
     let (n, m) = (first.len() as f64, second.len() as f64);
     let off = |sum: f64| (sum / n - (total - sum) / m).abs();
-    let found = off(first.iter().sum()) - 1e-12;
+    let observed = off(first.iter().sum()) - 1e-12;
     let mut chance = Chance::new(seed);
     let extreme = (0..n_draws)
         .filter(|_| {
             let order = chance.order(all.len());
-            found <= off(order[..first.len()].iter().map(|index| all[*index]).sum())
+            observed <= off(order[..first.len()].iter().map(|index| all[*index]).sum())
         })
         .count();
     Ok((extreme + 1) as f64 / (n_draws + 1) as f64)
@@ -253,16 +253,16 @@ pub fn paired_comparison(first: &[f64], second: &[f64], seed: u64) -> Result<Pai
 mod tests {
     use super::*;
 
-    fn near(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    fn near(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-9, "{actual} {expected}");
     }
 
     #[test]
     fn mcnemar_has_the_values_of_statsmodels() {
-        let found = mcnemar(12, 5);
-        near(found.exact_p, 0.143_463_134_765_625);
-        near(found.chi2_corrected.unwrap(), 2.117_647_058_823_529);
-        near(found.p_uncorrected.unwrap(), 0.089_555_074_413_642);
+        let result = mcnemar(12, 5);
+        near(result.exact_p, 0.143_463_134_765_625);
+        near(result.chi2_corrected.unwrap(), 2.117_647_058_823_529);
+        near(result.p_uncorrected.unwrap(), 0.089_555_074_413_642);
         // Fagerland, Lydersen and Laake 2013: half of what is exactly as uneven does not count.
         near(mcnemar(1, 7).exact_p, 0.070_312_5);
         near(mcnemar(1, 7).mid_p, 0.039_062_5);
@@ -299,8 +299,8 @@ mod tests {
             (DifferenceClaim::TooFew, DifferenceClaim::TooFew, DifferenceClaim::Shown)
         );
         let check = |first: &[f64], second: &[f64], expected: &str| {
-            let found = paired_comparison(first, second, 1).unwrap_err();
-            assert!(found.to_string().contains(expected), "{found}");
+            let result = paired_comparison(first, second, 1).unwrap_err();
+            assert!(result.to_string().contains(expected), "{result}");
         };
         check(&[1.0], &[0.0], "only 1 first value");
         check(&[1.0, 2.0], &[0.0], "cannot be paired");

@@ -157,8 +157,8 @@ mod tests {
 
     #[test]
     fn samples_are_those_of_statsmodels() {
-        let near = |found: Result<f64, Undefined>, expected: f64, tolerance: f64| {
-            assert!((found.clone().unwrap() - expected).abs() < tolerance, "{found:?} {expected}");
+        let near = |actual: Result<f64, Undefined>, expected: f64, tolerance: f64| {
+            assert!((actual.clone().unwrap() - expected).abs() < tolerance, "{actual:?} {expected}");
         };
         near(n_per_group(0.5, Aim { power: 0.9, ..AIM }), 85.031_284_115_734, 1e-4);
         // Cohen's table: 64 and 34.
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn power_is_that_of_statsmodels() {
-        let near = |found: Result<f64, Undefined>, expected: f64| {
-            assert!((found.clone().unwrap() - expected).abs() < 1e-6, "{found:?} {expected}");
+        let near = |actual: Result<f64, Undefined>, expected: f64| {
+            assert!((actual.clone().unwrap() - expected).abs() < 1e-6, "{actual:?} {expected}");
         };
         near(power_of_pairs(0.5, 30.0, 0.05), 0.753_964_715_743_79);
         near(power_of_groups(0.5, 64.0, 0.05), 0.801_459_557_922_254);

@@ -43,21 +43,21 @@ impl TrialCounts {
 /// A trial without a verdict cannot make a case regress whose other trials pass: it would be flaky at most.
 pub(super) fn find_regressions(before: &[CaseResult], after: &[CaseResult]) -> Regressions {
     let (before, after) = (count_trials(before), count_trials(after));
-    let mut found = Regressions::default();
+    let mut regressions = Regressions::default();
     for (case, old) in &before {
         let new = after.get(case);
         if old.is_flaky() || new.is_some_and(TrialCounts::is_flaky) {
-            found.flaky.push((*case).to_owned());
+            regressions.flaky.push((*case).to_owned());
             continue;
         }
         if old.n_pass == 0 {
             if 0 < old.n_fail && new.is_some_and(|new| 0 < new.n_fail) {
-                found.still_failing.push((*case).to_owned());
+                regressions.still_failing.push((*case).to_owned());
             }
             continue;
         }
         match new {
-            Some(new) if 0 < new.n_fail => found.regressed.push(StatusChange {
+            Some(new) if 0 < new.n_fail => regressions.regressed.push(StatusChange {
                 case: (*case).to_owned(),
                 before: VerdictStatus::Pass,
                 after: VerdictStatus::Fail,
@@ -65,15 +65,15 @@ pub(super) fn find_regressions(before: &[CaseResult], after: &[CaseResult]) -> R
                 score_after: new.mean_score(),
             }),
             Some(new) if 0 < new.n_pass => {}
-            undecided => found.undecided.push(UndecidedCase {
+            undecided => regressions.undecided.push(UndecidedCase {
                 case: (*case).to_owned(),
                 after: undecided.and_then(|new| new.undecided),
             }),
         }
     }
     let new = after.iter().filter(|(case, counts)| !before.contains_key(*case) && 0 < counts.n_fail);
-    found.new_failures = new.map(|(case, _)| (*case).to_owned()).collect();
-    found
+    regressions.new_failures = new.map(|(case, _)| (*case).to_owned()).collect();
+    regressions
 }
 
 fn count_trials(results: &[CaseResult]) -> BTreeMap<&str, TrialCounts> {
@@ -105,16 +105,19 @@ mod tests {
             ("errored", None),
             ("new", Some(0.0)),
         ]);
-        let found = compare_runs(&before, &after, 1).regressions;
-        let names: Vec<&str> = found.regressed.iter().map(|change| change.case.as_str()).collect();
+        let result = compare_runs(&before, &after, 1).regressions;
+        let names: Vec<&str> = result.regressed.iter().map(|change| change.case.as_str()).collect();
         assert_eq!(names, ["worse"]);
-        assert_eq!((found.regressed[0].score_before, found.regressed[0].score_after), (Some(0.8), Some(0.2)));
-        let undecided: Vec<(&str, Option<VerdictStatus>)> =
-            found.undecided.iter().map(|undecided| (undecided.case.as_str(), undecided.after)).collect();
-        assert_eq!(undecided, [("errored", Some(VerdictStatus::Error)), ("gone", None)]);
-        assert!(found.flaky.is_empty());
         assert_eq!(
-            (found.new_failures, found.still_failing),
+            (result.regressed[0].score_before, result.regressed[0].score_after),
+            (Some(0.8), Some(0.2))
+        );
+        let undecided: Vec<(&str, Option<VerdictStatus>)> =
+            result.undecided.iter().map(|undecided| (undecided.case.as_str(), undecided.after)).collect();
+        assert_eq!(undecided, [("errored", Some(VerdictStatus::Error)), ("gone", None)]);
+        assert!(result.flaky.is_empty());
+        assert_eq!(
+            (result.new_failures, result.still_failing),
             (vec!["new".to_owned()], vec!["bad".to_owned()])
         );
     }
@@ -127,8 +130,8 @@ mod tests {
             run
         };
         let check = |before, after, expected: (usize, usize, usize)| {
-            let found = compare_runs(&trials(before), &trials(after), 1).regressions;
-            assert_eq!((found.regressed.len(), found.undecided.len(), found.flaky.len()), expected);
+            let estimate = compare_runs(&trials(before), &trials(after), 1).regressions;
+            assert_eq!((estimate.regressed.len(), estimate.undecided.len(), estimate.flaky.len()), expected);
         };
         check([Some(1.0), Some(1.0)], [Some(0.0), Some(0.1)], (1, 0, 0));
         check([Some(1.0), Some(0.0)], [Some(0.0), Some(0.0)], (0, 0, 1));

@@ -91,10 +91,10 @@ mod tests {
     fn who_goes_against_the_others_is_less_able() {
         let some = ratings("1 2 2 1 2 1 2 1\n 1 2 2 1 2 1 2 1\n 1 2 2 1 2 1 1 1\n 2 1 1 2 1 2 1 1");
         let (votes, _) = RaterVotes::of(&some).unwrap();
-        let found = glad(&votes);
-        assert_eq!(found.answers(), [0, 1, 1, 0, 1, 0, 1, 0]);
-        assert!(found.abilities[3] < 0.0 && found.abilities[2] < found.abilities[0], "{found:?}");
+        let result = glad(&votes);
+        assert_eq!(result.answers(), [0, 1, 1, 0, 1, 0, 1, 0]);
+        assert!(result.abilities[3] < 0.0 && result.abilities[2] < result.abilities[0], "{result:?}");
         // Everybody is of one mind about the last, and the one before divides them.
-        assert!(found.ease[6] < found.ease[0], "{found:?}");
+        assert!(result.ease[6] < result.ease[0], "{result:?}");
     }
 }

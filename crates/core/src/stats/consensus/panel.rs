@@ -53,25 +53,25 @@ pub fn evaluate_panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) 
     }
     let known: Vec<usize> = (0..truth.len()).filter(|index| truth[*index].is_some()).collect();
     let truth: Vec<usize> = truth.iter().copied().flatten().collect();
-    let bench = RatingsWithTruth { ratings: ratings.of_items(&known), truth, level };
+    let with_truth = RatingsWithTruth { ratings: ratings.of_items(&known), truth, level };
     let all: Vec<usize> = (0..ratings.n_raters()).collect();
     let name = |index: usize| ratings.raters()[index].clone();
     let without = |out: usize| all.iter().copied().filter(|n| *n != out).collect::<Vec<_>>();
     let member = |index: usize| PanelMemberReport {
         rater: name(index),
-        accuracy: bench.accuracy(&[index]).into(),
-        accuracy_without: bench.accuracy(&without(index)).into(),
-        effective_votes_without: bench.effective_votes(&without(index)).into(),
+        accuracy: with_truth.accuracy(&[index]).into(),
+        accuracy_without: with_truth.accuracy(&without(index)).into(),
+        effective_votes_without: with_truth.effective_votes(&without(index)).into(),
     };
     let pairs = all.iter().flat_map(|a| all[a + 1..].iter().map(move |b| (*a, *b)));
     Ok(Panel {
-        n_items: bench.ratings.by_item().filter(|answers| 0 < answers.clone().count()).count(),
-        accuracy: bench.accuracy(&all).into(),
-        effective_votes: bench.effective_votes(&all).into(),
+        n_items: with_truth.ratings.by_item().filter(|answers| 0 < answers.clone().count()).count(),
+        accuracy: with_truth.accuracy(&all).into(),
+        effective_votes: with_truth.effective_votes(&all).into(),
         pairs: pairs
             .map(|(a, b)| ErrorPair {
                 raters: (name(a), name(b)),
-                correlation: bench.correlation(a, b).into(),
+                correlation: with_truth.correlation(a, b).into(),
             })
             .collect(),
         members: all.iter().map(|n| member(*n)).collect(),
@@ -108,9 +108,9 @@ impl RatingsWithTruth {
 
     /// How far off a member is: by how much on a scale, or whether at all.
     fn error(&self, item: usize, member: usize) -> Option<f64> {
-        let (said, right) = (self.ratings.get(item, member)?, self.truth[item]);
-        let off = 1.0 - self.ratings.likeness(said, right, self.level);
-        Some(if said < right && self.level != Level::Nominal { -off } else { off })
+        let (answer, right) = (self.ratings.get(item, member)?, self.truth[item]);
+        let off = 1.0 - self.ratings.likeness(answer, right, self.level);
+        Some(if answer < right && self.level != Level::Nominal { -off } else { off })
     }
 
     fn errors(&self, a: usize, b: usize, items: impl Iterator<Item = usize>) -> (Vec<f64>, Vec<f64>) {
@@ -184,19 +184,19 @@ mod tests {
     #[test]
     fn two_who_err_alike_are_one_vote() {
         let twins = ratings("1 2 2 1 1 2 1 2 1\n 1 2 2 1 1 2 1 2 1\n 2 1 2 2 1 2 1 1 2");
-        let found = evaluate_panel(&twins, &TRUTH, Level::Nominal).unwrap();
+        let result = evaluate_panel(&twins, &TRUTH, Level::Nominal).unwrap();
         let near = |coefficient: &CoefficientResult, expected: f64| {
             (coefficient.value().unwrap() - expected).abs() < 1e-9
         };
-        assert_eq!(found.n_items, 8);
-        assert!(near(&found.pairs[0].correlation, 1.0), "{found:?}");
+        assert_eq!(result.n_items, 8);
+        assert!(near(&result.pairs[0].correlation, 1.0), "{result:?}");
         // The twins err on items 2 and 4, the third on 1 and 8: φ = −1/3 beside 1 and −1/3 again.
-        assert!(near(&found.pairs[1].correlation, -1.0 / 3.0));
-        assert!(near(&found.effective_votes, 3.0 / (1.0 + 2.0 / 9.0)));
-        assert!(near(&found.members[2].effective_votes_without, 1.0));
+        assert!(near(&result.pairs[1].correlation, -1.0 / 3.0));
+        assert!(near(&result.effective_votes, 3.0 / (1.0 + 2.0 / 9.0)));
+        assert!(near(&result.members[2].effective_votes_without, 1.0));
         // Twins outvote the third whatever it says; one twin and the third decide half of what they disagree on.
-        assert!(near(&found.accuracy, 0.75) && near(&found.members[2].accuracy_without, 0.75));
-        assert!(found.members[2].gain(&found).unwrap().abs() < 1e-9);
+        assert!(near(&result.accuracy, 0.75) && near(&result.members[2].accuracy_without, 0.75));
+        assert!(result.members[2].gain(&result).unwrap().abs() < 1e-9);
     }
 
     #[test]
@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn a_panel_says_why_it_is_worth_nothing_known() {
         let perfect = ratings("1 1 2\n 1 1 2");
-        let found = evaluate_panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal).unwrap();
-        assert!(matches!(found.effective_votes, CoefficientResult::Undefined { .. }));
-        assert!(matches!(found.pairs[0].correlation, CoefficientResult::Undefined { .. }));
+        let result = evaluate_panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal).unwrap();
+        assert!(matches!(result.effective_votes, CoefficientResult::Undefined { .. }));
+        assert!(matches!(result.pairs[0].correlation, CoefficientResult::Undefined { .. }));
         assert!(evaluate_panel(&perfect, &[None], Level::Nominal).is_err());
         let alone = evaluate_panel(&ratings("1 2 2"), &[Some(0), Some(0), None], Level::Nominal).unwrap();
         assert_eq!(alone.accuracy.value(), Some(0.5));

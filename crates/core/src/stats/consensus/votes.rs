@@ -314,9 +314,9 @@ mod tests {
     fn a_majority_may_be_tied() {
         let (votes, rated) = RaterVotes::of(&ratings("1 2 . 1\n 1 1 . 2\n 2 1 . .")).unwrap();
         assert_eq!(rated, [0, 1, 3]);
-        let found: Vec<(usize, bool)> =
+        let result: Vec<(usize, bool)> =
             majority(&votes).iter().map(|majority| (majority.answer, majority.is_tied)).collect();
-        assert_eq!(found, [(0, false), (0, false), (0, true)]);
+        assert_eq!(result, [(0, false), (0, false), (0, true)]);
         assert_eq!(agreement_with(&votes, &[0, 0, 0]), [Some(2.0 / 3.0), Some(2.0 / 3.0), Some(0.5)]);
     }
 

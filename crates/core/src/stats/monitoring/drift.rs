@@ -167,13 +167,13 @@ mod tests {
     #[test]
     fn a_reference_that_moved_itself_is_named() {
         let values: Vec<f64> = (0..900).map(|n| if n < 300 { 0.9 } else { 0.2 }).collect();
-        let found = detect_drift(&values, 600, 0.05).unwrap();
+        let result = detect_drift(&values, 600, 0.05).unwrap();
         assert!(
-            found.unsteady.is_some_and(|unsteady| 300 < unsteady && unsteady < 600),
+            result.unsteady.is_some_and(|unsteady| 300 < unsteady && unsteady < 600),
             "{:?}",
-            found.unsteady
+            result.unsteady
         );
-        assert!((found.since.len(), found.reference.len()) == (300, 600));
+        assert!((result.since.len(), result.reference.len()) == (300, 600));
         assert!(detect_drift(&values, 900, 0.05).is_err() && detect_drift(&values, 0, 0.05).is_err());
     }
 

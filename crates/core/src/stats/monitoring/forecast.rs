@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn like_days_go_on_to_the_months_end() {
         let check = |from: &str, paid: &[i64], spent: i64, now: &str, expected: f64| {
-            let found = forecast(Usd::from_nanos(spent * DOLLAR), &days(from, paid), None, at(now)).unwrap();
-            assert!((dollars(found.expected) - expected).abs() < 0.011, "{now}: {found:?}");
-            assert!(found.low <= found.expected && found.expected <= found.high);
-            assert!(spent * DOLLAR <= found.low.nanos());
+            let result = forecast(Usd::from_nanos(spent * DOLLAR), &days(from, paid), None, at(now)).unwrap();
+            assert!((dollars(result.expected) - expected).abs() < 0.011, "{now}: {result:?}");
+            assert!(result.low <= result.expected && result.expected <= result.high);
+            assert!(spent * DOLLAR <= result.low.nanos());
         };
         check("2026-11-01", &[2; 10], 20, "2026-11-11T00:00:00Z", 60.0);
         // A leap day is a day, and in other years it is none.

@@ -84,14 +84,14 @@ mod tests {
         };
         for dial in [0.05, 0.2, 0.6] {
             // Ten days at a tenth, and then a month at another sample rate.
-            let mut seen = month(2_000, 0.1);
-            seen[1].share = dial;
-            let told = half_width(&seen, 3.0).unwrap();
-            let found = estimate_traffic_mean(&month(6_000, dial).map(|dialled| dialled.sums)).unwrap();
-            let half = (found.interval.1 - found.interval.0) / 2.0;
+            let mut observed = month(2_000, 0.1);
+            observed[1].share = dial;
+            let projected = half_width(&observed, 3.0).unwrap();
+            let estimate = estimate_traffic_mean(&month(6_000, dial).map(|dialled| dialled.sums)).unwrap();
+            let half = (estimate.interval.1 - estimate.interval.0) / 2.0;
             assert!(
-                (told / half - 1.0).abs() < 0.25,
-                "sample rate {dial}: projected {told}, measured {half}"
+                (projected / half - 1.0).abs() < 0.25,
+                "sample rate {dial}: projected {projected}, measured {half}"
             );
         }
         let all = month(500, 1.0);
@@ -114,8 +114,8 @@ mod tests {
     fn a_month_is_thirty_days_like_those_before() {
         assert_eq!(month_ahead(&[]), None);
         assert_eq!(month_ahead(&[4.0]), Some(MonthAhead { value: 120.0, interval: None }));
-        let found = month_ahead(&[4.0, 6.0, 5.0]).unwrap();
-        let (low, high) = found.interval.unwrap();
-        assert!((found.value - 150.0).abs() < 1e-9 && low < 150.0 && 150.0 < high, "{found:?}");
+        let result = month_ahead(&[4.0, 6.0, 5.0]).unwrap();
+        let (low, high) = result.interval.unwrap();
+        assert!((result.value - 150.0).abs() < 1e-9 && low < 150.0 && 150.0 < high, "{result:?}");
     }
 }

@@ -428,34 +428,37 @@ mod tests {
     /// How often, of 200, the interval holds the truth, and the mean distance of estimate and plain mean.
     fn coverage(before: &Day, after: &Day, upstream: f64, errors: f64) -> (usize, f64, f64) {
         let mut chance = Chance::new(7);
-        let (mut held, mut off, mut naive) = (0, 0.0, 0.0);
+        let (mut n_covered, mut off, mut naive) = (0, 0.0, 0.0);
         for _ in 0..200 {
             let (first, a) = day(&mut chance, before, upstream, errors);
             let (second, b) = day(&mut chance, after, upstream, errors);
             let n = (before.n + after.n) as f64;
             let truth = (a * before.n as f64 + b * after.n as f64) / n;
-            let found = estimate_traffic_mean(&merged(first, second)).unwrap();
-            held += holds(found.interval, truth);
-            off += (found.mean - truth) / 200.0;
-            naive += (found.naive - truth) / 200.0;
+            let result = estimate_traffic_mean(&merged(first, second)).unwrap();
+            n_covered += holds(result.interval, truth);
+            off += (result.mean - truth) / 200.0;
+            naive += (result.naive - truth) / 200.0;
         }
-        println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}");
-        (held, off, naive)
+        println!("held {n_covered} of 200, off by {off:.4}, the plain mean by {naive:.4}");
+        (n_covered, off, naive)
     }
 
     #[test]
     fn failures_that_double_bias_the_plain_mean_and_not_the_estimate() {
         let before = Day { n: 1_000, failed: 0.05, fine: FINE, dial: 0.1 };
-        let (held, off, naive) = coverage(&before, &Day { failed: 0.1, ..before }, 1.0, 0.0);
-        assert!((183..=198).contains(&held) && off.abs() < 0.006 && naive < -0.1, "{held} {off} {naive}");
+        let (n_covered, off, naive) = coverage(&before, &Day { failed: 0.1, ..before }, 1.0, 0.0);
+        assert!(
+            (183..=198).contains(&n_covered) && off.abs() < 0.006 && naive < -0.1,
+            "{n_covered} {off} {naive}"
+        );
     }
 
     #[test]
     fn the_dial_moves_the_sample_and_not_the_estimate() {
         // Quality falls while the sample rate rises: a plain mean within strata would follow the sample rate.
         let before = Day { n: 1_000, failed: 0.05, fine: FINE, dial: 0.05 };
-        let (held, off, _) = coverage(&before, &Day { failed: 0.3, dial: 0.8, ..before }, 1.0, 0.1);
-        assert!((183..=198).contains(&held) && off.abs() < 0.01, "{held} {off}");
+        let (n_covered, off, _) = coverage(&before, &Day { failed: 0.3, dial: 0.8, ..before }, 1.0, 0.1);
+        assert!((183..=198).contains(&n_covered) && off.abs() < 0.01, "{n_covered} {off}");
     }
 
     #[test]
@@ -463,7 +466,7 @@ mod tests {
         // 24 traces, of which 3 failed; the others score 0.5, 0.75 and 1.
         let score = |at: usize| if at.is_multiple_of(8) { 0.0 } else { 0.5 + (at % 3) as f64 / 4.0 };
         let truth = (0..24).map(score).sum::<f64>() / 24.0;
-        let (n, mut held, mut off) = (4_000, 0, 0.0);
+        let (n, mut n_covered, mut off) = (4_000, 0, 0.0);
         for agent in 0..n {
             let named = |name: &str| TrafficSums { name: name.to_owned(), ..TrafficSums::default() };
             let mut strata = vec![named("failed"), named("other")];
@@ -475,13 +478,13 @@ mod tests {
                     strata[stratum].scores.add(score(at), dial);
                 }
             }
-            let found = estimate_traffic_mean(&strata).unwrap();
-            held += holds(found.interval, truth);
-            off += (found.mean - truth) / f64::from(n);
+            let result = estimate_traffic_mean(&strata).unwrap();
+            n_covered += holds(result.interval, truth);
+            off += (result.mean - truth) / f64::from(n);
         }
-        println!("held {held} of {n}, off by {off:.5}");
+        println!("held {n_covered} of {n}, off by {off:.5}");
         // Three standard errors under 95 %; above it a little more, since twelve scores of four values are few.
-        assert!((3_740..=3_880).contains(&held) && off.abs() < 0.0018, "{held} {off}");
+        assert!((3_740..=3_880).contains(&n_covered) && off.abs() < 0.0018, "{n_covered} {off}");
     }
 
     #[test]
@@ -491,7 +494,7 @@ mod tests {
         let money = 0.2 * dial * f64::from(n_days * n);
         let dollars = |value: f64| Usd::from_nanos((value * 1e9) as i64);
         let mut chance = Chance::new(5);
-        let (mut held, mut off, mut naive, mut most_spent) = (0, 0.0, 0.0, 0.0_f64);
+        let (mut n_covered, mut off, mut naive, mut most_spent) = (0, 0.0, 0.0, 0.0_f64);
         for _ in 0..200 {
             let (mut spent, mut truth, mut sums) = (0.0, 0.0, Vec::new());
             for at in 0..n_days {
@@ -509,27 +512,32 @@ mod tests {
                     fine: 0.35 + 0.6 * elapsed,
                     dial: dial * pacing_factor(&pace),
                 };
-                let (found, mean) = day(&mut chance, &today, 1.0, 0.0);
-                spent += found.iter().map(|sums| sums.scores.n as f64).sum::<f64>();
+                let (result, mean) = day(&mut chance, &today, 1.0, 0.0);
+                spent += result.iter().map(|sums| sums.scores.n as f64).sum::<f64>();
                 truth += mean / f64::from(n_days);
-                sums = if sums.is_empty() { found } else { merged(sums, found) };
+                sums = if sums.is_empty() { result } else { merged(sums, result) };
             }
-            let found = estimate_traffic_mean(&sums).unwrap();
-            held += holds(found.interval, truth);
-            off += (found.mean - truth) / 200.0;
-            naive += (found.naive - truth) / 200.0;
+            let result = estimate_traffic_mean(&sums).unwrap();
+            n_covered += holds(result.interval, truth);
+            off += (result.mean - truth) / 200.0;
+            naive += (result.naive - truth) / 200.0;
             most_spent = most_spent.max(spent / money);
         }
-        println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}, spent {most_spent:.2}");
-        assert!((182..=199).contains(&held) && off.abs() < 0.006 && naive < -0.05, "{held} {off} {naive}");
+        println!(
+            "held {n_covered} of 200, off by {off:.4}, the plain mean by {naive:.4}, spent {most_spent:.2}"
+        );
+        assert!(
+            (182..=199).contains(&n_covered) && off.abs() < 0.006 && naive < -0.05,
+            "{n_covered} {off} {naive}"
+        );
         assert!(most_spent < 1.0, "{most_spent}");
     }
 
     #[test]
     fn what_whoever_sent_it_left_out_is_stood_in_for() {
         let before = Day { n: 2_000, failed: 0.2, fine: FINE, dial: 0.3 };
-        let (held, off, _) = coverage(&before, &Day { failed: 0.4, ..before }, 0.25, 0.05);
-        assert!((183..=199).contains(&held) && off.abs() < 0.01, "{held} {off}");
+        let (n_covered, off, _) = coverage(&before, &Day { failed: 0.4, ..before }, 0.25, 0.05);
+        assert!((183..=199).contains(&n_covered) && off.abs() < 0.01, "{n_covered} {off}");
     }
 
     #[test]
@@ -544,11 +552,11 @@ mod tests {
             n_errors: 2,
             ..Default::default()
         };
-        let found = estimate_traffic_mean(&[failed.clone(), fine]).unwrap();
-        assert!((found.covered - 100.0 / 120.0).abs() < 1e-12 && found.interval.0 < 0.95, "{found:?}");
-        let why = found.strata[0].not_estimable.as_deref().unwrap();
-        assert!(why.contains("all 2") && found.warnings.len() == 2, "{found:?}");
-        assert!((found.error_rate - 2.0 / 12.0).abs() < 1e-12);
+        let result = estimate_traffic_mean(&[failed.clone(), fine]).unwrap();
+        assert!((result.covered - 100.0 / 120.0).abs() < 1e-12 && result.interval.0 < 0.95, "{result:?}");
+        let why = result.strata[0].not_estimable.as_deref().unwrap();
+        assert!(why.contains("all 2") && result.warnings.len() == 2, "{result:?}");
+        assert!((result.error_rate - 2.0 / 12.0).abs() < 1e-12);
         assert!(estimate_traffic_mean(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
         // All traces were judged, so the estimate has no sampling error.
         let mut all = TrafficSums { name: "other".into(), n_seen: 2, population: 2.0, ..Default::default() };
@@ -582,7 +590,7 @@ mod tests {
     fn labels_move_a_judge_that_is_too_kind() {
         // People pass 60 %; the judge passes those and a third of the others.
         let mut chance = Chance::new(11);
-        let (mut held, mut raw_held) = (0, 0);
+        let (mut n_covered, mut n_raw_covered) = (0, 0);
         for _ in 0..200 {
             let mut sums = TrafficSums {
                 name: "other".into(),
@@ -605,12 +613,12 @@ mod tests {
                 }
             }
             let raw = estimate_traffic_mean(&[sums]).unwrap();
-            let found = correct_traffic_mean(&raw, &labelled).unwrap();
-            held += holds(found.interval, 0.6);
-            raw_held += holds(raw.interval, 0.6);
+            let result = correct_traffic_mean(&raw, &labelled).unwrap();
+            n_covered += holds(result.interval, 0.6);
+            n_raw_covered += holds(raw.interval, 0.6);
         }
-        println!("corrected {held}, raw {raw_held} of 200");
-        assert!(180 <= held && raw_held < 20, "{held} {raw_held}");
+        println!("corrected {n_covered}, raw {n_raw_covered} of 200");
+        assert!(180 <= n_covered && n_raw_covered < 20, "{n_covered} {n_raw_covered}");
         let one = [LabelledTrace { human: 1.0, judge: 1.0, probability: 1.0 }];
         let mut sums = TrafficSums { n_seen: 1, population: 1.0, ..Default::default() };
         sums.scores.add(1.0, 1.0);

@@ -24,8 +24,8 @@ impl Default for Elo {
 pub fn elo(n_players: usize, pairs: &[Pair], settings: Elo) -> Vec<f64> {
     let mut ratings = vec![settings.initial; n_players];
     for pair in pairs.iter().filter(|pair| pair.first != pair.second) {
-        let ahead = ratings[pair.first] - ratings[pair.second];
-        let expected = 1.0 / (1.0 + 10.0_f64.powf(-ahead / TEN_TO_ONE));
+        let advantage = ratings[pair.first] - ratings[pair.second];
+        let expected = 1.0 / (1.0 + 10.0_f64.powf(-advantage / TEN_TO_ONE));
         let by = settings.k * pair.times * (pair.preferred.first_share() - expected);
         ratings[pair.first] += by;
         ratings[pair.second] -= by;

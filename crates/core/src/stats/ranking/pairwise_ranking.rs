@@ -39,16 +39,16 @@ pub struct FirstWins {
 
 /// Several answers about the same two on one case are one, by most of them. `None` where there is no winner.
 pub fn first_wins(pairs: &[Pair]) -> Option<FirstWins> {
-    let mut ahead: BTreeMap<(usize, usize, usize), i64> = BTreeMap::new();
+    let mut net_wins: BTreeMap<(usize, usize, usize), i64> = BTreeMap::new();
     for it in pairs {
-        *ahead.entry((it.case, it.first, it.second)).or_default() += match it.preferred {
+        *net_wins.entry((it.case, it.first, it.second)).or_default() += match it.preferred {
             Preferred::First => 1,
             Preferred::Second => -1,
             Preferred::Neither => 0,
         };
     }
-    let first = ahead.values().filter(|value| 0 < **value).count();
-    let second = ahead.values().filter(|value| **value < 0).count();
+    let first = net_wins.values().filter(|value| 0 < **value).count();
+    let second = net_wins.values().filter(|value| **value < 0).count();
     let share = pass_rate(first, first + second).ok()?;
     let p = mcnemar(first, second).exact_p;
     Some(FirstWins { first_wins: first, n: share.n, rate: share.rate, interval: share.interval, p })
@@ -63,14 +63,14 @@ mod tests {
         let says = |case, preferred| Pair::new(case, 0, 1, preferred);
         let mut pairs: Vec<Pair> = (0..9).map(|n| says(n, Preferred::First)).collect();
         pairs.extend([says(9, Preferred::Second), says(10, Preferred::Neither)]);
-        let found = first_wins(&pairs).unwrap();
-        assert_eq!((found.first_wins, found.n), (9, 10));
+        let result = first_wins(&pairs).unwrap();
+        assert_eq!((result.first_wins, result.n), (9, 10));
         // 11 of 1024 ways on either side.
-        assert!((found.p - 22.0 / 1024.0).abs() < 1e-12 && 0.5 < found.interval.0, "{found:?}");
+        assert!((result.p - 22.0 / 1024.0).abs() < 1e-12 && 0.5 < result.interval.0, "{result:?}");
         assert_eq!(first_wins(&pairs[10..]), None);
         // A second judge who says the same adds nothing, and one who says the opposite takes it back.
         let twice: Vec<Pair> = pairs.iter().chain(&pairs).copied().collect();
-        assert_eq!(first_wins(&twice), Some(found));
+        assert_eq!(first_wins(&twice), Some(result));
         pairs.push(says(0, Preferred::Second));
         assert_eq!(first_wins(&pairs).map(|win| (win.first_wins, win.n)), Some((8, 9)));
     }

@@ -281,9 +281,9 @@ impl Fit {
             let mut share = 1.0;
             let next = loop {
                 let next: Vec<f64> = parameters.iter().zip(&step).map(|(at, by)| at + share * by).collect();
-                let found = log_likelihood(cells, layout, penalty, &next);
-                if likelihood - 1e-9 * likelihood.abs() <= found || share < 1e-6 {
-                    likelihood = found;
+                let next_likelihood = log_likelihood(cells, layout, penalty, &next);
+                if likelihood - 1e-9 * likelihood.abs() <= next_likelihood || share < 1e-6 {
+                    likelihood = next_likelihood;
                     break next;
                 }
                 share /= 2.0;
@@ -316,8 +316,8 @@ impl Fit {
             let answers = possible_answers(&cell, self.layout);
             let (chances, _) = chances(&answers, &self.parameters);
             let pull = pulls.entry(pair.case).or_insert_with(|| vec![0.0; n]);
-            for ((terms, seen), chance) in answers.iter().zip(&chances) {
-                terms.iter().for_each(|(at, by)| pull[*at] += by * (seen - cell.n() * chance));
+            for ((terms, observed), chance) in answers.iter().zip(&chances) {
+                terms.iter().for_each(|(at, by)| pull[*at] += by * (observed - cell.n() * chance));
             }
         }
         let n_cases = pulls.len() as f64;
@@ -351,8 +351,9 @@ impl Fit {
     /// The standard error of one parameter, where strengths sum to zero.
     pub(crate) fn error(&self, at: usize) -> f64 {
         // What holds the sum has a variance of its own, 1/n², which is no part of the answer.
-        let held = if at < self.layout.n_players { (self.layout.n_players as f64).powi(-2) } else { 0.0 };
-        (self.covariance[at][at] - held).max(0.0).sqrt()
+        let variance_of_mean =
+            if at < self.layout.n_players { (self.layout.n_players as f64).powi(-2) } else { 0.0 };
+        (self.covariance[at][at] - variance_of_mean).max(0.0).sqrt()
     }
 
     /// The standard error of how much stronger one is than another.
@@ -388,8 +389,8 @@ fn chances(answers: &[(Vec<(usize, f64)>, f64)], parameters: &[f64]) -> (Vec<f64
         answers.iter().map(|(terms, _)| terms.iter().map(|(at, by)| by * parameters[*at]).sum()).collect();
     let most = worth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let total = most + worth.iter().map(|worth| (worth - most).exp()).sum::<f64>().ln();
-    let seen = answers.iter().zip(&worth).map(|((_, n), value)| n * (value - total)).sum();
-    (worth.iter().map(|worth| (worth - total).exp()).collect(), seen)
+    let observed = answers.iter().zip(&worth).map(|((_, n), value)| n * (value - total)).sum();
+    (worth.iter().map(|worth| (worth - total).exp()).collect(), observed)
 }
 
 fn possible_answers(cell: &PairCounts, layout: ParameterLayout) -> Vec<(Vec<(usize, f64)>, f64)> {
@@ -397,9 +398,10 @@ fn possible_answers(cell: &PairCounts, layout: ParameterLayout) -> Vec<(Vec<(usi
 }
 
 fn log_likelihood(cells: &[PairCounts], layout: ParameterLayout, penalty: f64, parameters: &[f64]) -> f64 {
-    let seen: f64 =
+    let observed: f64 =
         cells.iter().map(|pair_counts| chances(&possible_answers(pair_counts, layout), parameters).1).sum();
-    seen - penalty * parameters[..layout.n_players].iter().map(|parameter| parameter * parameter).sum::<f64>()
+    observed
+        - penalty * parameters[..layout.n_players].iter().map(|parameter| parameter * parameter).sum::<f64>()
 }
 
 /// The gradient of the log-likelihood and the information matrix, under the constraint that strengths sum to zero.
@@ -423,9 +425,9 @@ fn gradient_and_information(
         let (chances, _) = chances(&answers, parameters);
         let n = cell.n();
         let mut mean: Vec<(usize, f64)> = Vec::new();
-        for ((terms, seen), chance) in answers.iter().zip(&chances) {
+        for ((terms, observed), chance) in answers.iter().zip(&chances) {
             for (at, by) in terms {
-                gradient[*at] += by * (seen - n * chance);
+                gradient[*at] += by * (observed - n * chance);
                 mean.push((*at, by * chance));
                 for (other, with) in terms {
                     information[*at][*other] += n * chance * by * with;
@@ -475,15 +477,15 @@ fn ensure_connected_players(names: &[String], cells: &[PairCounts]) -> Result<()
     }
     let takes_from = |winner: usize, loser: usize| points[winner][loser];
     let reached = |from: usize, step: &dyn Fn(usize, usize) -> bool| {
-        let (mut seen, mut to_visit) = (vec![false; names.len()], vec![from]);
-        seen[from] = true;
+        let (mut visited, mut to_visit) = (vec![false; names.len()], vec![from]);
+        visited[from] = true;
         while let Some(at) = to_visit.pop() {
             let next: Vec<usize> =
-                (0..names.len()).filter(|index| !seen[*index] && step(at, *index)).collect();
-            next.iter().for_each(|index| seen[*index] = true);
+                (0..names.len()).filter(|index| !visited[*index] && step(at, *index)).collect();
+            next.iter().for_each(|index| visited[*index] = true);
             to_visit.extend(next);
         }
-        seen
+        visited
     };
     let met = reached(0, &|a, b| takes_from(a, b) || takes_from(b, a));
     if let Some(apart) = met.iter().position(|met| !met) {
@@ -528,16 +530,16 @@ mod tests {
         (0..n).map(|n| n.to_string()).collect()
     }
 
-    fn near(found: &[f64], expected: &[f64]) -> bool {
-        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-8)
+    fn near(actual: &[f64], expected: &[f64]) -> bool {
+        actual.len() == expected.len() && actual.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-8)
     }
 
     #[track_caller]
     fn check(input: &Json, key: &str, expected: &[f64]) {
         let answer = compute_statistic("bradley_terry", input).unwrap().unwrap();
-        let found: Vec<f64> =
+        let result: Vec<f64> =
             answer[key].as_array().unwrap().iter().map(|item| item.as_f64().unwrap()).collect();
-        assert!(near(&found, expected), "{key}: {found:?} {expected:?}");
+        assert!(near(&result, expected), "{key}: {result:?} {expected:?}");
     }
 
     #[track_caller]
@@ -587,7 +589,7 @@ mod tests {
     /// The expected numbers are those of a binomial GLM with an intercept (statsmodels).
     #[test]
     fn position_is_taken_out_of_the_strengths() {
-        let seen = [
+        let results = [
             (0, 1, 14, 5),
             (0, 2, 19, 4),
             (0, 3, 14, 1),
@@ -602,7 +604,7 @@ mod tests {
             (3, 2, 9, 4),
         ];
         let mut list = Vec::new();
-        for (first, second, won, lost) in seen {
+        for (first, second, won, lost) in results {
             list.extend((0..won).map(|_| json!([first, second, 1])));
             list.extend((0..lost).map(|_| json!([first, second, 0])));
         }
@@ -623,8 +625,8 @@ mod tests {
         });
         let answer = compute_statistic("bradley_terry", &input).unwrap().unwrap();
         let expected = [1.861_553_01, 1.118_862_29, 0.785_584_56, 0.0];
-        for (found, expected) in answer["theta"].as_array().unwrap().iter().zip(expected) {
-            assert!((found.as_f64().unwrap() - expected).abs() < 1e-6, "{answer}");
+        for (result, expected) in answer["theta"].as_array().unwrap().iter().zip(expected) {
+            assert!((result.as_f64().unwrap() - expected).abs() < 1e-6, "{answer}");
         }
         assert!((answer["nu"].as_f64().unwrap() - 0.428_990_97).abs() < 1e-6);
     }
@@ -668,7 +670,7 @@ mod tests {
         // Two players of whom one wins 70 of 100: strengths are ± half the log-odds.
         let truth = 0.5 * (0.7_f64 / 0.3).ln();
         let mut chance = Chance::new(11);
-        let held = (0..25)
+        let n_covered = (0..25)
             .filter(|_| {
                 let preferred = |won: bool| if won { Preferred::First } else { Preferred::Second };
                 let pairs: Vec<Pair> =
@@ -678,7 +680,7 @@ mod tests {
                 low <= truth && truth <= high
             })
             .count();
-        assert!((21..=25).contains(&held), "{held}");
+        assert!((21..=25).contains(&n_covered), "{n_covered}");
     }
 
     #[test]

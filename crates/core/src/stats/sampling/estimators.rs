@@ -61,16 +61,16 @@ pub struct EstimatorComparison {
 }
 
 /// Says what it can; a way that leads nowhere says why.
-pub fn compare_estimators(said: &LabelledScores, quantity: EstimatedQuantity) -> EstimatorComparison {
+pub fn compare_estimators(scores: &LabelledScores, quantity: EstimatedQuantity) -> EstimatorComparison {
     let measured = |value: &f64| match quantity {
         EstimatedQuantity::Mean => *value,
         // Means of several people may miss a mark that they reach on paper.
         EstimatedQuantity::PassRate { pass_mark } => f64::from(u8::from(pass_mark - 1e-9 <= *value)),
     };
     let (human, judge): (Vec<f64>, Vec<f64>) =
-        said.both.iter().map(|(human, judge)| (measured(human), measured(judge))).unzip();
-    let unlabelled: Vec<f64> = said.judge_only.iter().map(measured).collect();
-    let labels: Vec<f64> = human.iter().copied().chain(said.human_only.iter().map(measured)).collect();
+        scores.both.iter().map(|(human, judge)| (measured(human), measured(judge))).unzip();
+    let unlabelled: Vec<f64> = scores.judge_only.iter().map(measured).collect();
+    let labels: Vec<f64> = human.iter().copied().chain(scores.human_only.iter().map(measured)).collect();
     let judged: Vec<f64> = judge.iter().chain(&unlabelled).copied().collect();
     let alone = |values: &[f64]| match quantity {
         _ if values.is_empty() => Undefined::because("there is none"),
@@ -170,15 +170,15 @@ mod tests {
 
     #[test]
     fn every_way_stands_beside_the_others() {
-        let found = compare_estimators(&lenient(), EstimatedQuantity::PassRate { pass_mark: 0.7 });
+        let result = compare_estimators(&lenient(), EstimatedQuantity::PassRate { pass_mark: 0.7 });
         let value = |coefficient: &CoefficientResult| (coefficient.value().unwrap() * 1e3).round() / 1e3;
-        assert_eq!((value(&found.judge), value(&found.labels)), (0.65, 0.5));
-        assert_eq!((value(&found.ppi), value(found.rogan_gladen.as_ref().unwrap())), (0.5, 0.5));
-        assert!(found.lambda.is_some_and(|lambda| 0.5 < lambda && lambda < 1.0), "{:?}", found.lambda);
+        assert_eq!((value(&result.judge), value(&result.labels)), (0.65, 0.5));
+        assert_eq!((value(&result.ppi), value(result.rogan_gladen.as_ref().unwrap())), (0.5, 0.5));
+        assert!(result.lambda.is_some_and(|lambda| 0.5 < lambda && lambda < 1.0), "{:?}", result.lambda);
         let width =
             |coefficient: &CoefficientResult| coefficient.interval().map(|(low, high)| high - low).unwrap();
-        assert!(width(&found.ppi_plus_plus) < width(&found.labels));
-        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        assert!(width(&result.ppi_plus_plus) < width(&result.labels));
+        assert!(result.warnings.is_empty(), "{:?}", result.warnings);
         assert!(compare_estimators(&lenient(), EstimatedQuantity::Mean).rogan_gladen.is_none());
     }
 
@@ -189,12 +189,12 @@ mod tests {
             CoefficientResult::Known(coefficient) => format!("{}", coefficient.value),
         };
         let judge_alone = LabelledScores { judge_only: vec![0.2, 0.4], ..LabelledScores::default() };
-        let found = compare_estimators(&judge_alone, EstimatedQuantity::Mean);
-        assert_eq!((why(&found.labels).as_str(), found.labels_to_halve), ("there is none", None));
-        assert!(found.judge.value().is_some() && why(&found.ppi).contains("both a label"));
+        let result = compare_estimators(&judge_alone, EstimatedQuantity::Mean);
+        assert_eq!((why(&result.labels).as_str(), result.labels_to_halve), ("there is none", None));
+        assert!(result.judge.value().is_some() && why(&result.ppi).contains("both a label"));
         let all_labelled = LabelledScores { both: vec![(1.0, 0.5), (0.0, 0.5)], ..LabelledScores::default() };
-        let found = compare_estimators(&all_labelled, EstimatedQuantity::Mean);
-        assert!(why(&found.ppi_plus_plus).contains("has a label") && found.labels.value() == Some(0.5));
+        let result = compare_estimators(&all_labelled, EstimatedQuantity::Mean);
+        assert!(why(&result.ppi_plus_plus).contains("has a label") && result.labels.value() == Some(0.5));
         let judged =
             |both: Vec<(f64, f64)>| LabelledScores { both, judge_only: vec![0.5, 0.6], human_only: vec![] };
         let same = judged((0..12).map(|n| (1.0, 0.5 + f64::from(n % 2) / 5.0)).collect());

@@ -221,20 +221,20 @@ mod tests {
     #[test]
     fn ppi_holds_what_it_promises_and_the_naive_mean_does_not() {
         let mut chance = Chance::new(5);
-        let (mut held, mut naive_held, mut narrower) = (0, 0, 0);
+        let (mut n_covered, mut n_naive_covered, mut narrower) = (0, 0, 0);
         for _ in 0..2_000 {
             let (human, judge) = draw(&mut chance, 100);
             let (_, unlabelled) = draw(&mut chance, 1_000);
-            let found = prediction_powered(&human, &judge, &unlabelled, 0.05).unwrap();
+            let result = prediction_powered(&human, &judge, &unlabelled, 0.05).unwrap();
             let holds = |(low, high): (f64, f64)| usize::from(low <= 0.6 && 0.6 <= high);
-            held += holds(found.ppi_plus_plus.interval);
-            let (rate, n) = (found.naive, unlabelled.len() as f64);
-            naive_held += holds(around(rate, 1.96 * (rate * (1.0 - rate) / n).sqrt()));
-            narrower += usize::from(found.ppi_plus_plus.se < found.human.se);
+            n_covered += holds(result.ppi_plus_plus.interval);
+            let (rate, n) = (result.naive, unlabelled.len() as f64);
+            n_naive_covered += holds(around(rate, 1.96 * (rate * (1.0 - rate) / n).sqrt()));
+            narrower += usize::from(result.ppi_plus_plus.se < result.human.se);
         }
-        println!("PPI++ {held}, naive {naive_held} of 2000");
-        assert!((1_860..=1_940).contains(&held), "{held}");
-        assert!(naive_held < 1_600, "{naive_held}");
+        println!("PPI++ {n_covered}, naive {n_naive_covered} of 2000");
+        assert!((1_860..=1_940).contains(&n_covered), "{n_covered}");
+        assert!(n_naive_covered < 1_600, "{n_naive_covered}");
         assert!(1_980 < narrower, "{narrower}");
     }
 
@@ -242,11 +242,11 @@ mod tests {
     fn a_judge_that_guesses_is_named_and_left_out() {
         let human: Vec<f64> = (0..40).map(|n| f64::from(n % 2)).collect();
         let judge: Vec<f64> = (0..40).map(|n| f64::from(n / 2 % 2)).collect();
-        let found = prediction_powered(&human, &judge, &judge, 0.05).unwrap();
-        assert!(found.warning.unwrap().contains("no better than chance"));
-        assert!((found.lambda, found.ppi_plus_plus.mean) == (0.0, 0.5));
+        let result = prediction_powered(&human, &judge, &judge, 0.05).unwrap();
+        assert!(result.warning.unwrap().contains("no better than chance"));
+        assert!((result.lambda, result.ppi_plus_plus.mean) == (0.0, 0.5));
         // Labels alone: four times as many.
-        assert_eq!(found.labels_to_halve, 120);
+        assert_eq!(result.labels_to_halve, 120);
         let same = prediction_powered(&human, &[1.0; 40], &[1.0; 99], 0.05).unwrap();
         assert!(same.warning.unwrap().contains("same score"));
     }
@@ -254,8 +254,8 @@ mod tests {
     #[test]
     fn what_cannot_be_estimated_is_said() {
         let check = |human: &[f64], judge: &[f64], expected: &str| {
-            let found = prediction_powered(human, judge, &[0.5, 0.7], 0.05).unwrap_err();
-            assert!(found.to_string().contains(expected), "{found}");
+            let result = prediction_powered(human, judge, &[0.5, 0.7], 0.05).unwrap_err();
+            assert!(result.to_string().contains(expected), "{result}");
         };
         check(&[1.0], &[1.0], "only 1 human label");
         check(&[], &[], "no human label");

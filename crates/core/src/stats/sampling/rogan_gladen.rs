@@ -177,12 +177,13 @@ mod tests {
 
     #[test]
     fn the_rate_has_its_closed_form() {
-        let found = corrected_rate(300, 1_000, LABELS, 0.05).unwrap();
+        let result = corrected_rate(300, 1_000, LABELS, 0.05).unwrap();
         assert!(
-            (found.corrected - 0.15 / 0.65).abs() < 1e-12 && (found.se - 0.039_894_121_276_612).abs() < 1e-12
+            (result.corrected - 0.15 / 0.65).abs() < 1e-12
+                && (result.se - 0.039_894_121_276_612).abs() < 1e-12
         );
-        assert!(found.interval.0 < found.corrected && found.corrected < found.interval.1);
-        assert!(found.warnings.is_empty() && found.labels_to_halve.is_none());
+        assert!(result.interval.0 < result.corrected && result.corrected < result.interval.1);
+        assert!(result.warnings.is_empty() && result.labels_to_halve.is_none());
         let edge = corrected_rate(20, 1_000, LABELS, 0.05).unwrap();
         assert!(edge.unclipped < 0.0 && edge.corrected.abs() < 1e-12 && edge.warnings.len() == 1);
         // Where more cases are judged, labels help: somewhat more than three times as many again.
@@ -193,8 +194,8 @@ mod tests {
     #[test]
     fn what_cannot_be_corrected_is_said() {
         let check = |passed, n, labels, expected: &str| {
-            let found = corrected_rate(passed, n, labels, 0.05).unwrap_err();
-            assert!(found.to_string().contains(expected), "{found}");
+            let result = corrected_rate(passed, n, labels, 0.05).unwrap_err();
+            assert!(result.to_string().contains(expected), "{result}");
         };
         check(
             5,
@@ -212,7 +213,7 @@ mod tests {
     fn intervals_carry_what_is_not_known_of_the_judge() {
         let mut chance = Chance::new(8);
         let (rate, sensitivity, specificity) = (0.3, 0.85, 0.8);
-        let (mut held, mut naive_held) = (0, 0);
+        let (mut n_covered, mut n_naive_covered) = (0, 0);
         for _ in 0..2_000 {
             let mut count = |n: usize, share: f64| (0..n).filter(|_| chance.unit() < share).count();
             let passed = count(500, rate * sensitivity + (1.0 - rate) * (1.0 - specificity));
@@ -223,13 +224,14 @@ mod tests {
                 true_fail,
                 false_pass: 60 - true_fail,
             };
-            let found = corrected_rate(passed, 500, labels, 0.05).unwrap();
+            let result = corrected_rate(passed, 500, labels, 0.05).unwrap();
             let holds = |(low, high): (f64, f64)| usize::from(low <= rate && rate <= high);
-            held += holds(found.interval);
-            naive_held += holds(crate::stats::basics::proportion::pass_rate(passed, 500).unwrap().interval);
+            n_covered += holds(result.interval);
+            n_naive_covered +=
+                holds(crate::stats::basics::proportion::pass_rate(passed, 500).unwrap().interval);
         }
-        println!("Rogan-Gladen {held}, naive {naive_held} of 2000");
-        assert!((1_860..=1_940).contains(&held), "{held}");
-        assert!(naive_held < 400, "{naive_held}");
+        println!("Rogan-Gladen {n_covered}, naive {n_naive_covered} of 2000");
+        assert!((1_860..=1_940).contains(&n_covered), "{n_covered}");
+        assert!(n_naive_covered < 400, "{n_naive_covered}");
     }
 }

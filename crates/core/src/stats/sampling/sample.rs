@@ -349,10 +349,10 @@ mod tests {
     fn the_mean_has_its_closed_form() {
         // By hand: shares 0.6 and 0.4, variances 1 and 2.
         let strata = [stratum("a", 60, &[1.0, 2.0, 3.0], 0), stratum("b", 40, &[5.0, 7.0], 0)];
-        let found = estimate_stratified_mean(&strata).unwrap();
+        let result = estimate_stratified_mean(&strata).unwrap();
         let variance: f64 = 0.36 * (1.0 - 3.0 / 60.0) * 1.0 / 3.0 + 0.16 * (1.0 - 2.0 / 40.0) * 2.0 / 2.0;
-        assert!((found.mean - 3.6).abs() < 1e-12 && (found.se.unwrap() - variance.sqrt()).abs() < 1e-12);
-        assert!((found.naive - 3.6).abs() < 1e-12 && (found.covered - 1.0).abs() < 1e-12);
+        assert!((result.mean - 3.6).abs() < 1e-12 && (result.se.unwrap() - variance.sqrt()).abs() < 1e-12);
+        assert!((result.naive - 3.6).abs() < 1e-12 && (result.covered - 1.0).abs() < 1e-12);
         let weights = [20.0, 20.0, 20.0, 20.0, 20.0];
         let same = stratified_weighted_mean(
             &[1.0, 2.0, 3.0, 5.0, 7.0],
@@ -362,7 +362,7 @@ mod tests {
             0.05,
         )
         .unwrap();
-        assert!((same.se - found.se.unwrap()).abs() < 1e-12, "{same:?}");
+        assert!((same.se - result.se.unwrap()).abs() < 1e-12, "{same:?}");
     }
 
     #[test]
@@ -373,10 +373,10 @@ mod tests {
             stratum("slow", 20, &[], 0),
             stratum("one", 5, &[0.5], 0),
         ];
-        let found = estimate_stratified_mean(&strata).unwrap();
-        assert!((found.covered - 95.0 / 125.0).abs() < 1e-12);
+        let result = estimate_stratified_mean(&strata).unwrap();
+        assert!((result.covered - 95.0 / 125.0).abs() < 1e-12);
         let why: Vec<Option<&str>> =
-            found.strata.iter().map(|stratum| stratum.not_estimable.as_deref()).collect();
+            result.strata.iter().map(|stratum| stratum.not_estimable.as_deref()).collect();
         assert_eq!(
             why,
             [
@@ -386,11 +386,11 @@ mod tests {
                 None
             ]
         );
-        assert!(found.warnings[0].contains("`one` has one score"), "{:?}", found.warnings);
-        assert!(found.if_errors_scored.0 < found.mean && found.mean < found.if_errors_scored.1);
+        assert!(result.warnings[0].contains("`one` has one score"), "{:?}", result.warnings);
+        assert!(result.if_errors_scored.0 < result.mean && result.mean < result.if_errors_scored.1);
         let check = |strata: &[SampledStratum], expected: &str| {
-            let found = estimate_stratified_mean(strata).unwrap_err();
-            assert!(found.to_string().contains(expected), "{found}");
+            let result = estimate_stratified_mean(strata).unwrap_err();
+            assert!(result.to_string().contains(expected), "{result}");
         };
         check(&[], "no stratum has a score");
         check(&[stratum("a", 0, &[], 0)], "no stratum has a score");
@@ -406,7 +406,7 @@ mod tests {
         // 5 % failures that score 0.2 and are always drawn, the rest scores 0.84 and is drawn one time in ten.
         let mut chance = Chance::new(2);
         let truth = 0.05 * 0.2 + 0.95 * 0.84;
-        let (mut held, mut naive_held, mut hajek_held) = (0, 0, 0);
+        let (mut n_covered, mut n_naive_covered, mut n_hajek_covered) = (0, 0, 0);
         for _ in 0..2_000 {
             let mut draw = |n: usize, rate: f64| -> Vec<f64> {
                 (0..n).map(|_| if chance.unit() < rate { 1.0 } else { 0.0 }).collect()
@@ -414,26 +414,28 @@ mod tests {
             // Of a large population, so that the truth of each day is the same.
             let (failed, fine) = (draw(50, 0.2), draw(95, 0.84));
             let strata = [stratum("failed", 50_000, &failed, 0), stratum("fine", 950_000, &fine, 0)];
-            let found = estimate_stratified_mean(&strata).unwrap();
+            let result = estimate_stratified_mean(&strata).unwrap();
             let holds = |(low, high): (f64, f64)| usize::from(low <= truth && truth <= high);
-            held += holds(found.interval.unwrap());
-            let spread = (found.naive * (1.0 - found.naive) / found.n as f64).sqrt();
-            naive_held += holds(around(found.naive, 1.96 * spread));
+            n_covered += holds(result.interval.unwrap());
+            let spread = (result.naive * (1.0 - result.naive) / result.n as f64).sqrt();
+            n_naive_covered += holds(around(result.naive, 1.96 * spread));
             let values: Vec<f64> = failed.iter().chain(&fine).copied().collect();
             let probabilities: Vec<f64> =
                 (0..values.len()).map(|n| if n < 50 { 0.001 } else { 0.0001 }).collect();
-            hajek_held += holds(hajek(&values, &probabilities).unwrap().interval);
+            n_hajek_covered += holds(hajek(&values, &probabilities).unwrap().interval);
         }
-        println!("post-stratified {held}, Hájek {hajek_held}, naive {naive_held} of 2000");
-        assert!((1_860..=1_940).contains(&held), "{held}");
-        assert!(naive_held < 200, "{naive_held}");
-        assert!((1_840..=1_980).contains(&hajek_held), "{hajek_held}");
+        println!("post-stratified {n_covered}, Hájek {n_hajek_covered}, naive {n_naive_covered} of 2000");
+        assert!((1_860..=1_940).contains(&n_covered), "{n_covered}");
+        assert!(n_naive_covered < 200, "{n_naive_covered}");
+        assert!((1_840..=1_980).contains(&n_hajek_covered), "{n_hajek_covered}");
     }
 
     #[test]
     fn weights_cost_what_kish_says() {
-        let found = kish_effective_size(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
-        assert!((found.n_eff - 36.0 / 7.0).abs() < 1e-12 && (found.design_effect - 14.0 / 9.0).abs() < 1e-12);
+        let result = kish_effective_size(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
+        assert!(
+            (result.n_eff - 36.0 / 7.0).abs() < 1e-12 && (result.design_effect - 14.0 / 9.0).abs() < 1e-12
+        );
         assert!(kish_effective_size(&[0.0, 0.0]).unwrap_err().to_string().contains("all weights are zero"));
         assert!(
             hajek(&[1.0, 0.0], &[0.0, 0.5])

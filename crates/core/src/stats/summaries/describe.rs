@@ -283,7 +283,7 @@ struct AnswerScore {
 
 /// What to know before believing the scores.
 pub fn find_score_warnings(table: &ScoreTable) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut warnings = Vec::new();
     let column = |RowGroup { name, rows }: RowGroup<'_>| {
         let mut scores: Vec<AnswerScore> =
             rows.iter().map(|row| AnswerScore { answer: row.answer, unit: row.unit }).collect();
@@ -304,13 +304,13 @@ pub fn find_score_warnings(table: &ScoreTable) -> Vec<Warning> {
         let (floor, ceiling) = (share(&|it| it <= 0.0), share(&|it| 1.0 <= it));
         let criterion = (*criterion).to_owned();
         if ONE_SIDED <= floor {
-            found.push(Warning::Floor { criterion, share: floor });
+            warnings.push(Warning::Floor { criterion, share: floor });
         } else if ONE_SIDED <= ceiling {
-            found.push(Warning::Ceiling { criterion, share: ceiling });
+            warnings.push(Warning::Ceiling { criterion, share: ceiling });
         }
     }
-    found.extend(group_correlated_criteria(&columns));
-    found
+    warnings.extend(group_correlated_criteria(&columns));
+    warnings
 }
 
 /// Groups of criteria whose scores correlate pairwise; a criterion is in one group at most.
@@ -320,7 +320,7 @@ fn group_correlated_criteria(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
     let correlations: Vec<Vec<Option<f64>>> =
         (0..n).map(|a| (0..n).map(|b| (a < b).then(|| with(a, b))?).collect()).collect();
     let strong = |a: usize, b: usize| correlations[a][b].filter(|correlation| TOGETHER <= *correlation);
-    let (mut found, mut taken) = (Vec::new(), BTreeSet::new());
+    let (mut warnings, mut taken) = (Vec::new(), BTreeSet::new());
     for first in 0..n {
         let mut group = vec![first];
         for next in first + 1..n {
@@ -339,13 +339,13 @@ fn group_correlated_criteria(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
             columns[at].scores.binary_search_by_key(key, |score| score.answer).is_ok()
         };
         let shared = |score: &&AnswerScore| group.iter().all(|at| has(*at, &score.answer));
-        found.push(Warning::Together {
+        warnings.push(Warning::Together {
             criteria: group.iter().map(|at| columns[*at].criterion.to_owned()).collect(),
             correlation,
             n: columns[first].scores.iter().filter(shared).count(),
         });
     }
-    found
+    warnings
 }
 
 /// Pearson's, over what both have; `None` for too few, and where one of them never changes.
@@ -396,14 +396,14 @@ mod tests {
 
     #[test]
     fn scores_are_described() {
-        let found = described(&table(&["x"], &[&[0.0], &[0.5], &[0.7], &[1.0], &[f64::NAN]])).unwrap();
-        assert_eq!((found.n, found.floor, found.ceiling), (4, 0.25, 0.25));
-        assert_eq!(found.tenths, [1, 0, 0, 0, 0, 1, 0, 1, 0, 1]);
-        assert!((found.estimate.mean - 0.55).abs() < 1e-12);
+        let result = described(&table(&["x"], &[&[0.0], &[0.5], &[0.7], &[1.0], &[f64::NAN]])).unwrap();
+        assert_eq!((result.n, result.floor, result.ceiling), (4, 0.25, 0.25));
+        assert_eq!(result.tenths, [1, 0, 0, 0, 0, 1, 0, 1, 0, 1]);
+        assert!((result.estimate.mean - 0.55).abs() < 1e-12);
         // sd and quartiles as numpy gives them.
-        assert!((found.sd.unwrap() - 0.420_317_340_414).abs() < 1e-9);
+        assert!((result.sd.unwrap() - 0.420_317_340_414).abs() < 1e-9);
         let expected = [0.0, 0.375, 0.6, 0.775, 1.0];
-        assert!(found.quartiles.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+        assert!(result.quartiles.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{result:?}");
         assert_eq!(described(&table(&["x"], &[])), None);
         assert_eq!(described(&table(&["x"], &[&[0.0]])).unwrap().sd, None);
     }
@@ -440,10 +440,10 @@ mod tests {
             .collect();
         let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
         let names = ["clear", "correct", "brief", "dead", "easy"];
-        let told: Vec<String> =
+        let sentences: Vec<String> =
             find_score_warnings(&table(&names, &rows)).iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            sentences,
             [
                 "`dead` gives 100 % of the candidates its lowest score (floor effect), so it distinguishes few candidates",
                 "`easy` gives 95 % of the candidates its highest score (ceiling effect), so it distinguishes few candidates",

@@ -49,7 +49,7 @@ const KNOWN: [&str; 4] = ["agent", "model", "prompt", "judge"];
 const MOST: usize = 40;
 
 /// The level of cases without a value for the factor.
-const NOT_SAID: &str = "–";
+const UNKNOWN_VALUE: &str = "–";
 
 /// One result, as much as is needed of it.
 struct CaseFactors {
@@ -80,7 +80,7 @@ impl CaseFactors {
 
     fn value(&self, key: Option<&str>) -> &str {
         match key {
-            Some(key) => self.values.get(key).map_or(NOT_SAID, String::as_str),
+            Some(key) => self.values.get(key).map_or(UNKNOWN_VALUE, String::as_str),
             None => "all",
         }
     }
@@ -88,19 +88,19 @@ impl CaseFactors {
 
 /// Rows and columns by the requested factors, or else by the factors that the suite varies.
 pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> FactorTable {
-    let seen: Vec<CaseFactors> = run.results.iter().map(|result| CaseFactors::new(&result)).collect();
-    let keys = keys(&seen);
+    let cases: Vec<CaseFactors> = run.results.iter().map(|result| CaseFactors::new(&result)).collect();
+    let keys = keys(&cases);
     let has = |key: &str| keys.iter().any(|factor| factor.key == key);
     let rows_by = rows_by
         .filter(|rows_by| has(rows_by))
         .or_else(|| keys.iter().map(|factor| factor.key.as_str()).find(|key| Some(*key) != columns_by));
-    let says_more = |key: &&str| rows_by.is_some_and(|rows| is_finer(&seen, rows, key));
+    let says_more = |key: &&str| rows_by.is_some_and(|rows| is_finer(&cases, rows, key));
     let columns_by = columns_by
         .filter(|columns_by| has(columns_by) && Some(*columns_by) != rows_by)
         .or_else(|| KNOWN.into_iter().filter(|known| has(known) && Some(*known) != rows_by).find(says_more));
     let names = |key: Option<&str>| -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for it in &seen {
+        for it in &cases {
             let value = it.value(key);
             if !all.iter().any(|text| text == value) {
                 all.push(value.to_owned());
@@ -110,7 +110,7 @@ pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&
     };
     let (rows, columns) = (names(rows_by), names(columns_by));
     let mut groups: BTreeMap<(&str, &str), Vec<&CaseFactors>> = BTreeMap::new();
-    for it in &seen {
+    for it in &cases {
         groups.entry((it.value(rows_by), it.value(columns_by))).or_default().push(it);
     }
     let cell = |row: &str, column: &str| {
@@ -122,16 +122,16 @@ pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&
 }
 
 /// What has at least two values and not too many, the usual first.
-fn keys(seen: &[CaseFactors]) -> Vec<FactorKey> {
+fn keys(cases: &[CaseFactors]) -> Vec<FactorKey> {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (key, value) in seen.iter().flat_map(|case_factors| &case_factors.values) {
+    for (key, value) in cases.iter().flat_map(|case_factors| &case_factors.values) {
         let all = values.entry(key).or_default();
         if all.len() <= MOST {
             all.insert(value);
         }
     }
     // One that only some cases have tells them from the others.
-    let lacks = |key: &str| seen.iter().any(|case_factors| !case_factors.values.contains_key(key));
+    let lacks = |key: &str| cases.iter().any(|case_factors| !case_factors.values.contains_key(key));
     let mut keys: Vec<FactorKey> = values
         .into_iter()
         .map(|(key, all)| FactorKey { key: key.to_owned(), n_values: all.len() + usize::from(lacks(key)) })
@@ -142,9 +142,9 @@ fn keys(seen: &[CaseFactors]) -> Vec<FactorKey> {
 }
 
 /// Whether a key tells apart what another does not: a model that is named like its agent adds no column.
-fn is_finer(seen: &[CaseFactors], rows: &str, key: &str) -> bool {
+fn is_finer(cases: &[CaseFactors], rows: &str, key: &str) -> bool {
     let count =
-        |of: &dyn Fn(&CaseFactors) -> (String, String)| seen.iter().map(of).collect::<BTreeSet<_>>().len();
+        |of: &dyn Fn(&CaseFactors) -> (String, String)| cases.iter().map(of).collect::<BTreeSet<_>>().len();
     let both = count(&|it| (it.value(Some(rows)).to_owned(), it.value(Some(key)).to_owned()));
     both > count(&|it| (it.value(Some(rows)).to_owned(), String::new()))
 }
@@ -186,25 +186,28 @@ mod tests {
 
     #[test]
     fn models_stand_beside_prompts() {
-        let found = build_factor_table(&run(), None, None);
+        let result = build_factor_table(&run(), None, None);
         // A model that is its agent would only make a diagonal.
-        assert_eq!((found.rows_by.as_deref(), found.columns_by.as_deref()), (Some("agent"), Some("prompt")));
         assert_eq!(
-            (found.rows, found.columns),
+            (result.rows_by.as_deref(), result.columns_by.as_deref()),
+            (Some("agent"), Some("prompt"))
+        );
+        assert_eq!(
+            (result.rows, result.columns),
             (vec!["small".into(), "large".into()], vec!["1".into(), "2".into()])
         );
-        let cell = found.cells[0][0].clone().unwrap();
+        let cell = result.cells[0][0].clone().unwrap();
         assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 2));
         assert!((cell.score.unwrap().mean - 0.6).abs() < 1e-12);
-        let keys: Vec<&str> = found.keys.iter().map(|factor| factor.key.as_str()).collect();
+        let keys: Vec<&str> = result.keys.iter().map(|factor| factor.key.as_str()).collect();
         assert_eq!(keys, ["agent", "model", "prompt", "question"]);
     }
 
     #[test]
     fn any_field_is_an_axis_and_without_one_all_stand_together() {
-        let found = build_factor_table(&run(), Some("question"), Some("model"));
-        assert_eq!((found.rows.len(), found.columns.len()), (8, 2));
-        assert_eq!(found.cells[0][1], None, "the large one was not asked");
+        let result = build_factor_table(&run(), Some("question"), Some("model"));
+        assert_eq!((result.rows.len(), result.columns.len()), (8, 2));
+        assert_eq!(result.cells[0][1], None, "the large one was not asked");
         let alone = build_factor_table(&run_of(&[("a", Some(1.0)), ("b", None)]), None, None);
         assert_eq!((alone.rows, alone.columns), (vec!["all".to_owned()], vec!["all".to_owned()]));
         let cell = alone.cells[0][0].clone().unwrap();

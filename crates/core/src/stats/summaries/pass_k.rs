@@ -60,8 +60,8 @@ mod tests {
         for (k, any, all) in
             [(1, 0.45, 0.45), (2, 0.591_666_666_667, 0.308_333_333_333), (4, 0.708_333_333_333, 0.25)]
         {
-            let found = pass_k(&tasks, k).unwrap();
-            assert!((found.any - any).abs() < 1e-11 && (found.all - all).abs() < 1e-11, "{found:?}");
+            let result = pass_k(&tasks, k).unwrap();
+            assert!((result.any - any).abs() < 1e-11 && (result.all - all).abs() < 1e-11, "{result:?}");
         }
         assert_eq!(pass_k(&tasks, 5).unwrap().n_tasks, 3);
         assert!(pass_k(&tasks, 11).unwrap_err().to_string().contains("no task has 11 trials"));

@@ -170,10 +170,10 @@ mod tests {
         let mut run = run_of(&cases);
         assert_eq!(summarise_trials(&run), None);
         run.results.change(|_, result| result.trial = Some(1));
-        let found = summarise_trials(&run).unwrap();
-        assert_eq!((found.n_cases, found.k, found.any, found.all), (2, 3, 1.0, 0.5));
-        assert_eq!(found.flaky, [Flaky { case: "a".into(), passed: 2, decided: 3 }]);
-        assert!((found.flaky[0].flip_rate() - 1.0 / 3.0).abs() < 1e-12);
+        let estimate = summarise_trials(&run).unwrap();
+        assert_eq!((estimate.n_cases, estimate.k, estimate.any, estimate.all), (2, 3, 1.0, 0.5));
+        assert_eq!(estimate.flaky, [Flaky { case: "a".into(), passed: 2, decided: 3 }]);
+        assert!((estimate.flaky[0].flip_rate() - 1.0 / 3.0).abs() < 1e-12);
         let (score, criteria) = estimate_run_means(&run);
         assert_eq!(score.unwrap().n, 2);
         assert_eq!((criteria[0].0.as_str(), criteria[0].1), ("a", score.unwrap()));
