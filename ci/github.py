@@ -213,14 +213,17 @@ def evaluate() -> None:
     command = ["jurist", "eval", read_input("suite"), "--no-defer", *shlex.split(read_input("args"))]
     if baseline:
         command += ["--baseline", baseline, *shlex.split(read_input("gate"))]
-    for report in ("github", "json=run.json", "pr-comment=comment.md", "sarif=jurist.sarif", "junit=junit.xml"):
-        name, _, file = report.partition("=")
-        command += ["--reporter", f"{name}={FOLDER / file}" if file else name]
+    reports = {"json": FOLDER / "run.json", "pr-comment": FOLDER / "comment.md", "sarif": FOLDER / "jurist.sarif", "junit": FOLDER / "junit.xml"}
+    command += ["--reporter", "github"]
+    for name, file in reports.items():
+        # Another suite of this job may have left one, and a suite that cannot be read writes none.
+        file.unlink(missing_ok=True)
+        command += ["--reporter", f"{name}={file}"]
     environment = {"JURIST_CACHE": str((FOLDER / "cache").resolve()), **os.environ}
     code = subprocess.run(command, check=False, env=environment).returncode
     set_output("exit-code", str(code))
-    set_output("run", str(FOLDER / "run.json"))
-    set_output("sarif", str(FOLDER / "jurist.sarif"))
+    for output, name in (("run", "json"), ("sarif", "sarif")):
+        set_output(output, str(reports[name]) if reports[name].exists() else "")
 
 
 def comment() -> None:
@@ -237,9 +240,10 @@ def comment() -> None:
             call_api(f"/issues/{number}/comments", "POST", {"body": body})
         else:
             call_api(f"/issues/comments/{known}", "PATCH", {"body": body})
-    except urllib.error.HTTPError as error:
+    except (OSError, ValueError) as error:
         # The token of a pull request from a fork may only read. The summary of the job says the same.
-        print_warning(f"the comment cannot be written (HTTP {error.code}); the summary of this job has its text")
+        reason = f"HTTP {error.code}" if isinstance(error, urllib.error.HTTPError) else error
+        print_warning(f"the comment cannot be written ({reason}); the summary of this job has its text")
         with open(os.environ.get("GITHUB_STEP_SUMMARY", os.devnull), "a", encoding="utf-8") as summary:
             summary.write(body)
 

@@ -1,8 +1,12 @@
-//! Lists the pages of the book, so that `jurist docs` and `jurist mcp` have them inside the binary, and sets the size of
-//! the stack on Windows.
+//! Lists and packs the pages of the book, so that `jurist docs` and `jurist mcp` have them inside the binary, and sets
+//! the size of the stack on Windows.
 
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 /// Bytes, as on Linux. On Windows the first thread has an eighth of it unless the program says more.
 const MAIN_STACK: u32 = 8 << 20;
@@ -17,7 +21,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", summary.display());
     // A source package without the book has none.
     let summary = std::fs::read_to_string(summary).unwrap_or_default();
-    let mut pages = String::from("&[\n");
+    let (mut pages, mut texts) = (String::from("&[\n"), String::new());
     for line in summary.lines() {
         let link = line.trim().strip_prefix("- [").and_then(|line| line.strip_suffix(')')?.split_once("]("));
         let Some((title, name)) = link else { continue };
@@ -25,14 +29,23 @@ fn main() {
         // Pages of the project itself, such as the changelog, lie outside of the folder.
         if !name.starts_with("../") && path.is_file() {
             println!("cargo::rerun-if-changed={}", path.display());
-            let text =
-                without_comments(&std::fs::read_to_string(path).expect("a page of the book can be read"));
-            let _ = writeln!(pages, "    BookPage {{ title: {title:?}, name: {name:?}, text: {text:?} }},");
+            let start = texts.len();
+            texts +=
+                &without_comments(&std::fs::read_to_string(path).expect("a page of the book can be read"));
+            let end = texts.len();
+            let _ = writeln!(
+                pages,
+                "    BookPage {{ title: {title:?}, name: {name:?}, start: {start}, end: {end} }},"
+            );
         }
     }
     pages.push(']');
     let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("book_pages.rs"), pages).expect("the list of pages can be written");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(texts.as_bytes()).expect("memory can be written");
+    let packed = packed.finish().expect("memory can be written");
+    std::fs::write(Path::new(&out).join("book_texts.gz"), packed).expect("the pages can be written");
 }
 
 /// The text of a page for readers. Comments outside of code have what `scripts/check-book` needs to run its commands.

@@ -1,5 +1,9 @@
 //! The pages of the book, which are inside the program: `jurist docs` prints them, and `jurist mcp` serves them.
 
+use std::io::Read as _;
+use std::sync::LazyLock;
+
+use flate2::read::GzDecoder;
 use jurist_core::diagnostic::closest;
 
 /// A page of the book.
@@ -8,13 +12,27 @@ pub struct BookPage {
     pub title: &'static str,
     /// Its path in the folder `docs`.
     pub name: &'static str,
-    pub text: &'static str,
+    /// Where its text is in those of all pages.
+    start: usize,
+    end: usize,
 }
 
 /// As `docs/SUMMARY.md` lists them.
 pub const BOOK_PAGES: &[BookPage] = include!(concat!(env!("OUT_DIR"), "/book_pages.rs"));
 
+/// The texts of all pages, which are packed in the program: 0.3 MB instead of 0.9.
+static BOOK_TEXTS: LazyLock<String> = LazyLock::new(|| {
+    let packed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/book_texts.gz"));
+    let mut texts = String::new();
+    GzDecoder::new(packed).read_to_string(&mut texts).expect("the build packs texts");
+    texts
+});
+
 impl BookPage {
+    pub fn text(&self) -> &'static str {
+        &BOOK_TEXTS[self.start..self.end]
+    }
+
     /// The name that a user types: `how-to/ci`, or `how-to` for the first page of a folder.
     pub fn short_name(&self) -> &'static str {
         let name = self.name.strip_suffix(".md").unwrap_or(self.name);
@@ -82,10 +100,10 @@ mod tests {
     #[test]
     fn comments_for_the_check_of_the_book_are_no_part_of_its_pages_and_those_in_code_are() {
         for page in BOOK_PAGES {
-            assert!(!page.text.lines().any(|line| line == "-->"), "{}", page.name);
+            assert!(!page.text().lines().any(|line| line == "-->"), "{}", page.name);
         }
         let page = find_book_page("how-to/ci").expect("it is there");
-        assert!(page.text.contains("\n<!-- jurist-comment"));
+        assert!(page.text().contains("\n<!-- jurist-comment"));
     }
 
     #[test]

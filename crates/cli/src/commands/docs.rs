@@ -23,7 +23,7 @@ pub fn run_docs_command(args: &DocsArgs) -> anyhow::Result<CommandOutcome> {
     match &args.page {
         Some(name) => {
             let page = find_book_page(name).map_err(anyhow::Error::msg)?;
-            write_page(&mut out, page.text)?;
+            write_page(&mut out, page.text())?;
         }
         None => {
             let width = BOOK_PAGES.iter().map(|page| page.short_name().len()).max().unwrap_or(0);

@@ -376,6 +376,36 @@ fn a_regression_fails_the_job_and_is_shown_in_one_comment_that_is_updated() {
 }
 
 #[test]
+fn a_suite_that_cannot_be_read_keeps_no_run_of_an_earlier_one() {
+    if !has_python() {
+        return;
+    }
+    let (github, folder) = (FakeGithub::start(), tempfile::tempdir().unwrap());
+    let folder = folder.path();
+    write_suite(folder, &[("one", "It is Paris.")]);
+    assert_eq!(job(&github, folder, "push", "").run().code, 0);
+    fs::write(folder.join("evals/suite.yaml"), "evals: [").unwrap();
+    let broken = job(&github, folder, "push", "").run();
+    assert_eq!(broken.code, 2, "{}", broken.output);
+    assert_eq!(github.state.lock().unwrap().artifacts.len(), 1, "{}", broken.output);
+}
+
+#[test]
+fn a_job_does_not_fail_because_its_comment_cannot_be_sent() {
+    if !has_python() {
+        return;
+    }
+    // Nothing listens there.
+    let github = FakeGithub { url: "http://127.0.0.1:1".to_owned(), state: Arc::default() };
+    let folder = tempfile::tempdir().unwrap();
+    write_suite(folder.path(), &[("one", "It is Paris.")]);
+    let unsent = job(&github, folder.path(), "pull_request", "").run();
+    assert_eq!(unsent.code, 0, "{}", unsent.output);
+    assert!(unsent.output.contains("the comment cannot be written"), "{}", unsent.output);
+    assert!(unsent.summary.contains("1 of 1 case passed"), "{}", unsent.summary);
+}
+
+#[test]
 fn an_improvement_passes_although_other_cases_still_fail() {
     if !has_python() {
         return;

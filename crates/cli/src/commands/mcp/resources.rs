@@ -21,7 +21,7 @@ pub fn list_served_resources() -> Vec<Resource> {
             .with_title(page.title)
             .with_description(format!("A page of Jurist's book: {}", page.title))
             .with_mime_type("text/markdown")
-            .with_size(page.text.len() as u64)
+            .with_size(page.text().len() as u64)
     });
     schemas.chain(pages).collect()
 }
@@ -34,7 +34,7 @@ pub fn read_served_resource(uri: &str) -> Option<ResourceContents> {
     }
     let name = uri.strip_prefix(BOOK)?;
     let page = BOOK_PAGES.iter().find(|page| page.name == name)?;
-    Some(ResourceContents::text(page.text, uri).with_mime_type("text/markdown"))
+    Some(ResourceContents::text(page.text(), uri).with_mime_type("text/markdown"))
 }
 
 #[cfg(test)]
