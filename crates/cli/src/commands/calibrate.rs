@@ -115,7 +115,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     if let Some(picture) = &args.told.chart {
-        picture.draw(&diagram(&found))?;
+        picture.draw(&diagram(&found, machine.scale, people.scale))?;
     }
     Ok(CommandOutcome::Passed)
 }
@@ -149,10 +149,10 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64, scale: Option<(
     )
 }
 
-fn diagram(found: &Calibration) -> Chart {
+fn diagram(found: &Calibration, judge_scale: Option<(f64, f64)>, human_scale: Option<(f64, f64)>) -> Chart {
     let bins = found.before.reliability.bins.iter().map(|bin| ReliabilityBin {
         predicted: bin.score,
-        observed: MeasuredValue::new(Some(bin.human), bin.interval),
+        observed: MeasuredValue::new(Some(bin.human), bin.interval).on_scale(human_scale),
         n: bin.n,
     });
     let error = Some(found.before.reliability.ece);
@@ -160,5 +160,6 @@ fn diagram(found: &Calibration) -> Chart {
         title: "Uncalibrated judge".to_owned(),
         bins: bins.collect(),
         error,
+        scale: judge_scale,
     })
 }
