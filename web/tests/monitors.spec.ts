@@ -70,13 +70,19 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   ).toBeVisible();
   // A point leads to the traces of its day, and shows its figures.
   const day = page
-    .getByRole("link", { name: /^Traces of \d{4}-\d{2}-\d{2}: \d\.\d\d on 1–5 \(0\.\d{3}\)/ })
+    .getByRole("link", {
+      name: /^Traces of \d{4}-\d{2}-\d{2}: \d\.\d\d on 1–5 \[\d\.\d\d, \d\.\d\d\] \(0\.\d{3} \[/,
+    })
     .first();
   await expect(day).toHaveAttribute("href", /traces\?agent=desk&scored=true&from=.*&until=/);
   await day.focus();
-  await expect(page.getByText(/^\d{4}-\d{2}-\d{2}: \d\.\d\d on 1–5 \(0\.\d{3}\) \[.*scored$/)).toBeVisible();
+  const figures = /^\d{4}-\d{2}-\d{2}: \d\.\d\d on 1–5 \[.*\] \(0\.\d{3} \[.*\]\), .*scored$/;
+  await expect(page.getByText(figures)).toBeVisible();
   await page.getByText("Show as table").press("Enter");
-  await expect(page.getByRole("table", { name: "Scores by day" })).toContainText(score.replace(" ", ""));
+  const [mean = "none", interval = "none"] = score.split(/ (?=\[)/);
+  const byDay = page.getByRole("table", { name: "Scores by day" });
+  await expect(byDay).toContainText(` on 1–5 ${mean}`);
+  await expect(byDay).toContainText(`(${interval})`);
   await page.getByLabel("Criterion", { exact: true }).selectOption("kind");
   await expect(page).toHaveURL(/criterion=kind/);
   expect(await faultsOf(page)).toEqual([]);
@@ -95,7 +101,7 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   });
   await page.goto(there(place, "desk"));
   await expect(criteria.getByRole("row", { name: /^overall/ })).toContainText(
-    "2.95 on 1–5 0.487 [0.428, 0.546] 40 labels",
+    "2.95 on 1–5 [2.71, 3.19] 0.487 [0.428, 0.546] 40 labels",
   );
   await expect(page.getByText("corrected with 40 human labels")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);

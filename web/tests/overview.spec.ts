@@ -108,12 +108,12 @@ test("which criterion fell last week is said in words, and agents are drawn over
   });
   await page.goto(`${place.url}/p/default?monitor=desks`);
   const week = page.getByRole("region", { name: "Last 7 days compared with the 7 days before" });
-  await expect(week).toContainText("Significant drops: kind of desk, help by 0.125.");
+  await expect(week).toContainText("Significant drops: kind of desk, help by 0.50 on 1–5 (0.125).");
   const row = week.getByRole("row").nth(1);
   await expect(row).toContainText("fell");
   await expect(row).toContainText("desk, help");
   await expect(row).toContainText(fixed(kind.score.mean, 3));
-  await expect(row).toContainText("-0.125 [-0.145, -0.105]");
+  await expect(row).toContainText("-0.50 on 1–5 [-0.58, -0.42] -0.125 [-0.145, -0.105]");
   await expect(week.getByRole("row").nth(2)).toContainText("not significant");
 
   // The picture is the server's, in the page's own colours; its table is behind it.

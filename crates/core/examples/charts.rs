@@ -144,6 +144,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
                     bin(0.93, 0.84, 0.05, 160),
                 ],
                 error: Some(0.083),
+                scale: None,
             }),
         ),
         (
@@ -247,6 +248,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
                 edges: vec![f64::NAN, 0.0, 0.5, 1.0],
                 layers: vec![layer(long, Tone::Error, &[0, 1]), layer(long, Tone::Deferred, &[0])],
                 mark: Some(0.0),
+                scale: None,
             }),
         ),
         (
@@ -277,6 +279,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
                 title: "One group".to_owned(),
                 bins: vec![bin(1.0, 0.0, 0.2, 1), bin(f64::NAN, 0.5, 0.1, 9)],
                 error: Some(f64::NAN),
+                scale: None,
             }),
         ),
         (

@@ -200,6 +200,11 @@ pub fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// A number from 0 to 1 on a scale with these ends.
+pub fn move_to_scale(unit: f64, (low, high): (f64, f64)) -> f64 {
+    low + unit * (high - low)
+}
+
 /// Two numbers with as many digits as tell them apart, at least two.
 pub fn format_unlike(numbers: [f64; 2]) -> [String; 2] {
     let format_both = |n_digits: usize| numbers.map(|number| format!("{number:.n_digits$}"));

@@ -91,7 +91,12 @@ function TaskResults({ task }: { task: TaskInFull }) {
                   </p>
                 )}
               </div>
-              {it.radar && <ServerChart title="Mean of each criterion, on 0 to 1" drawn={it.radar} />}
+              {it.radar && (
+                <ServerChart
+                  title="Mean of each criterion, from the lowest to the highest answer"
+                  drawn={it.radar}
+                />
+              )}
             </div>
           </div>
         )

@@ -2768,6 +2768,7 @@ export interface components {
              * @description Disagreement of its judges, from 0 to 1.
              */
             spread?: number | null;
+            spread_scale?: components["schemas"]["ScoreScale"] | null;
             /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
             state: string;
             /** @description failed, expensive or other. */
@@ -3955,6 +3956,7 @@ export interface components {
             mean: number;
             /** @description Number of traces with a score from both versions. */
             n: number;
+            scale?: components["schemas"]["ScoreScale"] | null;
         };
         /** @description A project with the caller's permissions. */
         OpenProject: {
@@ -4333,6 +4335,7 @@ export interface components {
             offsets: components["schemas"]["Offset"][];
             /** @description Id of the rubric version that judges. */
             rubric_version: string;
+            scale?: components["schemas"]["ScoreScale"] | null;
             score?: components["schemas"]["TrafficView"] | null;
             /**
              * Format: double

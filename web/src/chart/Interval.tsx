@@ -1,5 +1,5 @@
 import styles from "./Chart.module.css";
-import { type Range, range3, score3 } from "./figures";
+import { estimateText, type Range, type ScaleEnds } from "./figures";
 import { linear } from "./scale";
 
 type IntervalProps = {
@@ -10,19 +10,21 @@ type IntervalProps = {
   mark?: number;
   /** The values at the ends of the line; by default 0 and 1. */
   domain?: Range;
+  /** The scale of the rubric, where it has one. */
+  scale?: ScaleEnds | null;
 };
 
 const WIDTH = 200;
 
 /** A figure and its interval, small enough for a table row that also shows the numbers. */
-export function Interval({ mean, interval, other, mark, domain = [0, 1] }: IntervalProps) {
+export function Interval({ mean, interval, other, mark, domain = [0, 1], scale }: IntervalProps) {
   const at = linear(domain, [4, WIDTH - 4]);
   return (
     <svg
       className={styles.interval}
       viewBox={`0 0 ${WIDTH} 16`}
       role="img"
-      aria-label={`${score3(mean)} ${range3(interval)}`}
+      aria-label={estimateText(mean, interval, scale)}
     >
       <line x1={at(domain[0])} x2={at(domain[1])} y1={8} y2={8} className={styles.axis} />
       {mark !== undefined && <line x1={at(mark)} x2={at(mark)} y1={1} y2={15} className={styles.at} />}

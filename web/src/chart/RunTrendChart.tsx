@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./Chart.module.css";
 import { ChartFrame } from "./ChartFrame";
-import { type Range, range3, type ScaleEnds, scaleText, scoreText } from "./figures";
+import { estimateText, type Range, type ScaleEnds, scaleText, scoreText } from "./figures";
 import { AXIS_WIDTH, ScoreGrid } from "./ScoreGrid";
 import { linear, scoreDomain, stretches } from "./scale";
 
@@ -31,7 +31,7 @@ const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [AXIS_WIDTH, 14, 26, 26, 240];
 const NAME_WIDTH = 84;
 
 const labelOfPoint = (point: RunPoint, scale: ScaleEnds | undefined): string =>
-  `${point.name}: ${scoreText(point.mean, scale)} ${range3(point.interval)}${point.change ? `; ${point.change.text}` : ""}`;
+  `${point.name}: ${estimateText(point.mean, point.interval, scale)}${point.change ? `; ${point.change.text}` : ""}`;
 
 /** A figure of run after run with intervals of 95 %; triangles mark significant changes. */
 export function RunTrendChart({ title, points, scale, linkOf, table }: RunTrendChartProps) {

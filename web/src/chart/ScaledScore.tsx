@@ -1,5 +1,5 @@
 import { score as score2 } from "../ui/format";
-import { nativeScore, type Range, range3, type ScaleEnds, score3 } from "./figures";
+import { nativeRange, nativeScore, type Range, range3, type ScaleEnds, score3 } from "./figures";
 import styles from "./ScaledScore.module.css";
 
 type ScaledScoreProps = {
@@ -14,13 +14,14 @@ type ScaledScoreProps = {
   digits?: 2 | 3;
 };
 
-/** A score on the scale of its rubric, where it has one, and from 0 to 1 beside it. */
+/** A score and its interval on the scale of the rubric, where it has one, and from 0 to 1 beside it. */
 export function ScaledScore({ mean, interval, scale, isMinor, digits = 3 }: ScaledScoreProps) {
   if (mean == null) return "–";
   const Main = isMinor ? "span" : "b";
   return (
     <>
       {scale && <Main>{nativeScore(mean, scale)}</Main>}
+      {scale && interval && ` ${nativeRange(interval, scale)}`}
       {scale && " "}
       <Main className={scale ? styles.soft : undefined}>{digits === 2 ? score2(mean) : score3(mean)}</Main>
       {interval && " "}

@@ -2,7 +2,7 @@ import { type ReactNode, useId } from "react";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
 import { ChartFrame } from "./ChartFrame";
-import { type Range, range3, type ScaleEnds, scaleText, scoreText } from "./figures";
+import { estimateText, type Range, rangeText, type ScaleEnds, scaleText, scoreText } from "./figures";
 import { ScaledScore } from "./ScaledScore";
 import { AXIS_WIDTH, ScoreGrid } from "./ScoreGrid";
 import { DAY_MS, linear, scoreDomain, stretches } from "./scale";
@@ -213,7 +213,7 @@ function ScoreLine(props: ScoreLineProps) {
       {points.map((it) => {
         if (it.mean == null) return null;
         const at = x(timeOf(it));
-        const label = `${dayOf(it)}: ${scoreText(it.mean, scale)} ${range3(it.interval)}, ${it.n} of ${it.n_seen} scored`;
+        const label = `${dayOf(it)}: ${estimateText(it.mean, it.interval, scale)}, ${it.n} of ${it.n_seen} scored`;
         return (
           <g key={it.day} className={styles.point} data-tip={label}>
             {linkOf(
@@ -273,10 +273,11 @@ function TrendTable({ series, scale }: TrendTableProps) {
     {
       name: "interval",
       head: "95 % interval of the day",
-      about: "95 % confidence interval of the score of the day.",
+      about:
+        "95 % confidence interval of the score of the day; on the scale of the rubric, where it has one, and from 0 to 1.",
       entry: "confidence-interval",
       align: "end",
-      cell: (it) => range3(it.interval) || "–",
+      cell: (it) => rangeText(it.interval, scale) || "–",
     },
     {
       name: "sequence",
@@ -285,7 +286,7 @@ function TrendTable({ series, scale }: TrendTableProps) {
         "Range for the mean of all days so far. It stays valid however often you look at it, and is the band of the chart.",
       entry: "confidence-sequence",
       align: "end",
-      cell: (it) => range3(it.sequence) || "–",
+      cell: (it) => rangeText(it.sequence, scale) || "–",
     },
   ];
   return (

@@ -52,7 +52,14 @@ test("behind a trend stand its numbers, newest first", () => {
 test("a trend of rubrics with one scale has it on the left axis, and 0 to 1 on the right one", () => {
   const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
   const points = [
-    { day: "2026-03-18T00:00:00Z", mean: 0.25, interval: [0, 1] as [number, number], n: 4, n_seen: 9 },
+    {
+      day: "2026-03-18T00:00:00Z",
+      mean: 0.25,
+      interval: [0, 1] as [number, number],
+      sequence: [0.1, 0.9] as [number, number],
+      n: 4,
+      n_seen: 9,
+    },
   ];
   render(<TrendChart title="Score" series={[{ name: "v1", points }]} scale={{ min: 1, max: 5 }} />);
   width.mockRestore();
@@ -62,7 +69,11 @@ test("a trend of rubrics with one scale has it on the left axis, and 0 to 1 on t
     [...line.querySelectorAll("text")].map((text) => text.textContent),
   );
   expect(ofLine).toContainEqual(["2", "0.25"]);
-  expect(screen.getAllByRole("row", { hidden: true })[1]?.textContent).toContain("2.00 on 1–5 0.250");
+  const label = "2026-03-18: 2.00 on 1–5 [1.00, 5.00] (0.250 [0.000, 1.000]), 4 of 9 scored";
+  expect(chart.querySelector("[data-tip]")?.getAttribute("data-tip")).toBe(label);
+  expect(screen.getAllByRole("row", { hidden: true })[1]?.textContent).toBe(
+    "2026-03-184 of 92.00 on 1–5 0.250[1.00, 5.00] ([0.000, 1.000])[1.40, 4.60] ([0.100, 0.900])",
+  );
 });
 
 test("what the server drew loses its style and whatever is no shape", () => {
@@ -110,7 +121,7 @@ test("a chart of runs describes significant changes in words", () => {
   expect(figure.textContent).toContain("numbers");
   const picture = figure.querySelector("svg");
   expect(picture?.getAttribute("aria-label")).toBe(
-    "Score: 0.900 in the first and 0.600 in the last of 2 runs; 3333333: 0.600 ; The score fell by 0.300.",
+    "Score: 0.900 in the first and 0.600 in the last of 2 runs; 3333333: 0.600; The score fell by 0.300.",
   );
   // A run without a figure has no mark, and one change has one triangle.
   expect(picture?.querySelectorAll("[data-tip]").length).toBe(2);
@@ -172,6 +183,6 @@ test("a chart that is wider than its frame can get the focus before a frame is p
 test("a score is on the scale of its rubric, where it has one, and from 0 to 1 beside it", () => {
   const shown = (scale: { min: number; max: number } | null) =>
     render(<ScaledScore mean={0.7875} interval={[0.7, 0.85]} scale={scale} />).container.textContent;
-  expect(shown({ min: 1, max: 5 })).toBe("4.15 on 1–5 0.787 [0.700, 0.850]");
+  expect(shown({ min: 1, max: 5 })).toBe("4.15 on 1–5 [3.80, 4.40] 0.787 [0.700, 0.850]");
   expect(shown(null)).toBe("0.787 [0.700, 0.850]");
 });

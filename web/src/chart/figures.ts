@@ -36,9 +36,15 @@ export function sharedEndsOf(scales: (ScaleEnds | null | undefined)[]): ScaleEnd
 /** `on 1–5`. */
 export const scaleText = ({ min, max }: ScaleEnds): string => `on ${min}–${max}`;
 
+const onScale = (unit: number, { min, max }: ScaleEnds): number => min + unit * (max - min);
+
 /** A score on 0 to 1, shown on the scale of the rubric: `4.15 on 1–5`. */
 export const nativeScore = (unit: number, scale: ScaleEnds): string =>
-  `${fixed(scale.min + unit * (scale.max - scale.min), 2)} ${scaleText(scale)}`;
+  `${fixed(onScale(unit, scale), 2)} ${scaleText(scale)}`;
+
+/** An interval of scores on 0 to 1, shown on the scale of the rubric: `[3.80, 4.20]`. */
+export const nativeRange = ([low, high]: Range, scale: ScaleEnds): string =>
+  `[${fixed(onScale(low, scale), 2)}, ${fixed(onScale(high, scale), 2)}]`;
 
 /** A score on the scale of its rubric, where it has one, and from 0 to 1 next to it. */
 export function scoreText(
@@ -51,6 +57,23 @@ export function scoreText(
   return scale ? `${nativeScore(mean, scale)} (${unit})` : unit;
 }
 
+/** An interval of scores on the scale of their rubric, where they have one, and from 0 to 1 next to it. */
+export function rangeText(interval: Range | null | undefined, scale: ScaleEnds | null | undefined): string {
+  if (!interval) return "";
+  return scale ? `${nativeRange(interval, scale)} (${range3(interval)})` : range3(interval);
+}
+
+/** A score with its interval, both on the scale of the rubric, where it has one, and from 0 to 1 next to it. */
+export function estimateText(
+  mean: number | null | undefined,
+  interval: Range | null | undefined,
+  scale: ScaleEnds | null | undefined,
+): string {
+  if (mean == null || !interval) return scoreText(mean, scale);
+  const unit = `${score3(mean)} ${range3(interval)}`;
+  return scale ? `${nativeScore(mean, scale)} ${nativeRange(interval, scale)} (${unit})` : unit;
+}
+
 /** A share, to a tenth of a percent. */
 export const percent = (it: number | null | undefined): string =>
   it == null ? "–" : `${Math.round(1000 * it) / 10} %`;
@@ -59,10 +82,30 @@ export const percentRange = (it: Range | null | undefined): string =>
   it ? `[${percent(it[0])}, ${percent(it[1])}]` : "";
 
 /** A difference, with its sign. */
-export const signed = (it: number): string =>
-  it < 0 || Object.is(it, -0) ? fixed(it, 3) : `+${fixed(it, 3)}`;
+export const signed = (it: number, digits = 3): string =>
+  it < 0 || Object.is(it, -0) ? fixed(it, digits) : `+${fixed(it, digits)}`;
 
-export const signedRange = (it: Range): string => `[${signed(it[0])}, ${signed(it[1])}]`;
+export const signedRange = (it: Range, digits = 3): string =>
+  `[${signed(it[0], digits)}, ${signed(it[1], digits)}]`;
+
+/** A difference of two scores on 0 to 1, shown on the scale of the rubric: `+0.60 on 1–5`. */
+export const nativeDifference = (unit: number, scale: ScaleEnds): string =>
+  `${signed(unit * (scale.max - scale.min), 2)} ${scaleText(scale)}`;
+
+/** The interval of a difference of two scores on 0 to 1, shown on the scale of the rubric: `[+0.20, +1.00]`. */
+export const nativeDifferenceRange = ([low, high]: Range, { min, max }: ScaleEnds): string =>
+  signedRange([low * (max - min), high * (max - min)], 2);
+
+/** How far apart two scores on 0 to 1 are, on the scale of the rubric first, where it has one: `2.0 on 1–5 (0.50)`. */
+export function distanceText(
+  distance: number,
+  scale: ScaleEnds | null | undefined,
+  digits: 2 | 3 = 2,
+): string {
+  const unit = fixed(distance, digits);
+  if (!scale) return unit;
+  return `${fixed(distance * (scale.max - scale.min), digits - 1)} ${scaleText(scale)} (${unit})`;
+}
 
 /** A p-value. */
 export const chance = (p: number): string => (p < 0.001 ? "< 0.001" : fixed(p, 3));

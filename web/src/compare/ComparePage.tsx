@@ -3,7 +3,8 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { chance, type ScaleEnds, sharedEndsOf, signed, signedRange } from "../chart/figures";
+import { chance, type ScaleEnds, sharedEndsOf } from "../chart/figures";
+import { ScaledDifference } from "../chart/ScaledDifference";
 import { ScaledScore } from "../chart/ScaledScore";
 import { ServerChart } from "../chart/ServerChart";
 import { CaseName, type NamedCase, nameOfAllTrials, nameWithParts, tagName } from "../runs/CaseName";
@@ -258,10 +259,14 @@ type Row = {
   scale?: ScaleEnds;
 };
 
+/** The scale of the scores of two runs, if it is the same. */
+const sharedOverallScaleOf = ({ before, after }: PairScales): ScaleEnds | undefined =>
+  sharedEndsOf([before.overall, after.overall]);
+
 type DifferenceTableProps = { comparison: Comparison; scales: PairScales };
 
 export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
-  const scale = sharedEndsOf([scales.before.overall, scales.after.overall]);
+  const scale = sharedOverallScaleOf(scales);
   const rows: Row[] = [
     ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true, scale }] : []),
     ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate, isTotal: true }] : []),
@@ -298,14 +303,18 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
       name: "difference",
       head: "Difference",
       about:
-        "After minus before, with its 95 % confidence interval (bootstrap over cases). It is significant if the interval excludes 0 and the p-value is small.",
+        "After minus before, with its 95 % confidence interval (bootstrap over cases); on the scale of the rubric or criterion, where it has one, and from 0 to 1. It is significant if the interval excludes 0 and the p-value is small.",
       book: "runs.html#compare-two-runs",
       align: "end",
-      cell: ({ difference: it, isTotal }) => (
-        <>
-          <SignedDifference value={it.difference} isNeutral={!isTotal || !isSignificant(it)} />{" "}
-          {it.interval && signedRange(it.interval)}
-        </>
+      cell: ({ difference: it, isTotal, scale }) => (
+        <ScaledDifference
+          difference={it.difference}
+          interval={it.interval}
+          scale={scale}
+          showMain={(text) => (
+            <SignedDifference value={it.difference} text={text} isNeutral={!isTotal || !isSignificant(it)} />
+          )}
+        />
       ),
     },
     {
@@ -338,11 +347,13 @@ export function DifferenceTable({ comparison, scales }: DifferenceTableProps) {
 const isSignificant = ({ interval }: Difference): boolean =>
   interval != null && (interval[0] > 0 || interval[1] < 0);
 
-function SignedDifference({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
+type SignedDifferenceProps = { value: number; text: string; isNeutral?: boolean };
+
+function SignedDifference({ value, text, isNeutral }: SignedDifferenceProps) {
   const tone = isNeutral || Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
   return (
     <b className={styles.signed} data-tone={tone}>
-      {signed(value)}
+      {text}
     </b>
   );
 }
@@ -391,14 +402,21 @@ function ChangedCases({ changed, nCases, run, scales, nameOf }: ChangedCasesProp
     {
       name: "difference",
       head: "Difference",
-      about: "Score after minus score before, of this case alone.",
+      about:
+        "Score after minus score before, of this case alone; on the scale of the rubrics, where both runs share one, and from 0 to 1.",
       entry: "score",
       align: "end",
       cell: (it) =>
         it.score_before == null || it.score_after == null ? (
           "–"
         ) : (
-          <SignedDifference value={it.score_after - it.score_before} />
+          <ScaledDifference
+            difference={it.score_after - it.score_before}
+            scale={sharedOverallScaleOf(scales)}
+            showMain={(text) => (
+              <SignedDifference value={(it.score_after ?? 0) - (it.score_before ?? 0)} text={text} />
+            )}
+          />
         ),
       wide: true,
     },

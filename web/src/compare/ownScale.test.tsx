@@ -24,7 +24,8 @@ test("answers of graders have the scale of their criterion in each of the runs",
 });
 
 test("means of two runs are on the scale of their criterion, and the overall score on the one of both runs", () => {
-  const difference = { before: 0.25, after: 0.5, difference: 0.25, n: 4, p: 0.04 } as Difference;
+  const interval: [number, number] = [0.1, 0.4];
+  const difference = { before: 0.25, after: 0.5, difference: 0.25, interval, n: 4, p: 0.04 } as Difference;
   const comparison = { n_cases: 4, score: difference, criteria: { tone: difference } };
   const shown = (overallAfter: ScaleEnds | null) => {
     const scales = {
@@ -38,7 +39,9 @@ test("means of two runs are on the scale of their criterion, and the overall sco
     return rows;
   };
   const onFive = (name: string) =>
-    expect.stringMatching(new RegExp(`^${name}2\\.00 on 1–5 0\\.2503\\.00 on 1–5 0\\.500\\+0\\.250`));
+    expect.stringContaining(
+      `${name}2.00 on 1–5 0.2503.00 on 1–5 0.500+1.00 on 1–5 [+0.40, +1.60] +0.250 [+0.100, +0.400]`,
+    );
   expect(shown(FIVE)).toEqual([onFive("score"), onFive("tone")]);
   // The rubrics of the later run have no common scale.
   expect(shown(null)).toEqual([expect.stringMatching(/^score0\.2500\.500\+0\.250/), onFive("tone")]);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { fixed, percent, type ScaleEnds, scaleText } from "../chart/figures";
+import { distanceText, percent, type ScaleEnds, scaleText } from "../chart/figures";
 import type { Decision } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
 import { describeState, strataWords } from "../monitors/traceStates";
@@ -158,7 +158,9 @@ function MonitorDecisions({ all, finished, verdicts }: MonitorDecisionsProps) {
                 {name}
               </Link>
               <StateBadge state={it.state} />
-              {it.is_disputed && <Badge tone="fail">judges disagree by {fixed(it.spread ?? 0, 2)}</Badge>}
+              {it.is_disputed && (
+                <Badge tone="fail">judges disagree by {distanceText(it.spread ?? 0, it.spread_scale)}</Badge>
+              )}
             </div>
             <DecisionPath label={`Decision of ${name}`} stations={stationsOf(it, finished, verdict)} />
             <p className={styles.why}>
@@ -229,7 +231,9 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
             wide: true,
             cell: (it: Row) => {
               const spread = spreadOf(it.grades);
-              return spread === null ? "–" : fixed(spread, 2);
+              return spread === null
+                ? "–"
+                : distanceText(spread, criterionScaleOf(criteria.get(it.criterion)));
             },
           },
         ]
@@ -261,7 +265,8 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
   );
 }
 
-const SPREAD = "Difference between the highest and the lowest score of the graders.";
+const SPREAD =
+  "Difference between the highest and the lowest score of the graders; on the scale of the criterion, where it has one, and from 0 to 1.";
 
 function GraderColumnHead({ grader }: { grader: Grid["graders"][number] }) {
   return (
@@ -288,7 +293,8 @@ function GradeList({ grid, rows, criteria, ...shown }: GradeListProps) {
               {row.criterion} <CriterionWeight criterion={criteria.get(row.criterion)} />
               {spread !== null && (
                 <span className={styles.soft}>
-                  <Term about={SPREAD}>spread</Term> {fixed(spread, 2)}
+                  <Term about={SPREAD}>spread</Term>{" "}
+                  {distanceText(spread, criterionScaleOf(criteria.get(row.criterion)))}
                 </span>
               )}
             </h3>

@@ -3,11 +3,13 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import {
   fixed,
+  nativeRange,
   nativeScore,
   percent,
   percentRange,
   type Range,
   range3,
+  rangeText,
   type ScaleEnds,
   score3,
 } from "../chart/figures";
@@ -168,7 +170,8 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       entry: "judge",
       value: percent(score.error_rate),
       more:
-        score.error_rate > 0 && `worst-case range including judge errors: ${range3(score.if_errors_scored)}`,
+        score.error_rate > 0 &&
+        `worst-case range including judge errors: ${rangeText(score.if_errors_scored, whole.native)}`,
     },
   ].filter((it) => it != null);
   return <KeyFigures all={all} />;
@@ -176,10 +179,13 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
 
 type ScoreEstimate = { mean: number; interval: Range };
 
-/** The score on the scale of the rubric, where it has one; then the score from 0 to 1 with its interval. */
+/** The score and its interval on the scale of the rubric, where it has one; then the same from 0 to 1. */
 function figureOf({ mean, interval }: ScoreEstimate, scale: ScaleEnds | null | undefined) {
   return scale
-    ? { value: nativeScore(mean, scale), more: `${score3(mean)} ${range3(interval)}` }
+    ? {
+        value: nativeScore(mean, scale),
+        more: `${nativeRange(interval, scale)} (${score3(mean)} ${range3(interval)})`,
+      }
     : { value: score3(mean), more: range3(interval) };
 }
 
@@ -229,6 +235,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
             interval={it.score.interval}
             other={it.score.naive}
             mark={it.criterion == null ? monitor.pass_mark : undefined}
+            scale={it.native}
           />
         ),
     },
@@ -377,8 +384,9 @@ function StratumTable({ score, scale, monitor }: StratumTableProps) {
       wide: true,
       cell: (it) => {
         const { mean, interval } = "of" in it ? it.of : it;
-        if (isPlain(it)) return <Interval mean={score.naive} mark={monitor.pass_mark} />;
-        return mean != null && <Interval mean={mean} interval={interval} mark={monitor.pass_mark} />;
+        const mark = monitor.pass_mark;
+        if (isPlain(it)) return <Interval mean={score.naive} mark={mark} scale={scale} />;
+        return mean != null && <Interval mean={mean} interval={interval} mark={mark} scale={scale} />;
       },
     },
     {

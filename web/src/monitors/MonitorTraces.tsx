@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { fixed, percent } from "../chart/figures";
-import { VersionScore } from "../rubrics/VersionScore";
+import { distanceText, fixed, percent } from "../chart/figures";
+import { ScaledScore } from "../chart/ScaledScore";
 import { shortTitle } from "../traces/titles";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -153,7 +153,7 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
       head: "Score",
       ...SCORE,
       align: "end",
-      cell: (it) => <VersionScore version={it.rubric_version} score={it.score} />,
+      cell: (it) => <ScaledScore mean={it.score} scale={it.scale} isMinor digits={2} />,
     },
     {
       name: "why",
@@ -184,10 +184,10 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
       name: "spread",
       head: "Judge spread",
       about:
-        "Largest difference between the judges of a panel on one criterion of the trace, from 0 to 1. Above the margin of the monitor, the trace is disputed.",
+        "Largest difference between the judges of a panel on one criterion of the trace; on the scale of the rubric, where its criteria share one, and from 0 to 1. Above the margin of the monitor, the trace is disputed.",
       entry: "panel",
       align: "end",
-      cell: (it) => (it.spread == null ? "–" : fixed(it.spread, 2)),
+      cell: (it) => (it.spread == null ? "–" : distanceText(it.spread, it.spread_scale)),
       wide: true,
     },
     { name: "decided", head: "Decided", align: "end", cell: (it) => <Time at={it.decided} /> },

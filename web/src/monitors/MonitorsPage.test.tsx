@@ -46,7 +46,7 @@ test("the score of a monitor is on the scale of its rubric, where it has one, an
     </QueryClientProvider>,
   );
   const row = (name: string) => screen.getByRole("row", { name: new RegExp(`^${name}`) }).textContent;
-  expect(row("five")).toContain("4.00 on 1–5 0.750 [0.700, 0.800]");
+  expect(row("five")).toContain("4.00 on 1–5 [3.80, 4.20] 0.750 [0.700, 0.800]");
   expect(row("unit")).toContain("0.750 [0.700, 0.800]");
   expect(row("unit")).not.toContain(" on ");
 });

@@ -8,7 +8,7 @@ import { ScaledScore } from "../chart/ScaledScore";
 import { Sparkline } from "../chart/Sparkline";
 import { formatMoney } from "../money/format";
 import { openAlertsQuery, spendQuery } from "../money/queries";
-import { useDisplayScale } from "../rubrics/scales";
+import { useScoreScale } from "../rubrics/scales";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
@@ -198,14 +198,14 @@ function MonitorScope({ monitor }: { monitor: Monitor }) {
 
 function MonitorScore({ monitor }: { monitor: Monitor }) {
   const found = monitor.figures?.score;
-  const scale = useDisplayScale(monitor.version.rubric_version);
+  const scale = useScoreScale(monitor.version.rubric_version);
   if (!found) return <span className={styles.soft}>{noScoreYet(monitor.figures?.states)}</span>;
   return (
     <span className={styles.figure}>
       <span>
         <ScaledScore mean={found.mean} interval={intervalOf(found)} scale={scale} />
       </span>
-      <Interval mean={found.mean} interval={intervalOf(found)} mark={monitor.pass_mark} />
+      <Interval mean={found.mean} interval={intervalOf(found)} mark={monitor.pass_mark} scale={scale} />
     </span>
   );
 }

@@ -2,9 +2,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { fixed, signed, signedRange } from "../chart/figures";
+import { fixed } from "../chart/figures";
+import { ScaledDifference } from "../chart/ScaledDifference";
 import { ScaledScore } from "../chart/ScaledScore";
-import { useDisplayScale } from "../rubrics/scales";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
@@ -157,7 +157,6 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
 type Offset = Rescore["offsets"][number];
 
 function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor }) {
-  const scale = useDisplayScale(rescore.rubric_version);
   const versionOf = useVersionNames(monitor.name);
   const columns: Column<Offset>[] = [
     { name: "criterion", head: "Criterion", cell: nameOf },
@@ -165,13 +164,9 @@ function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor 
       name: "offset",
       head: "Offset (newer − earlier)",
       about:
-        "Mean difference between the scores of the two versions on the same traces, with its 95 % confidence interval.",
+        "Mean difference between the scores of the two versions on the same traces, with its 95 % confidence interval; on the scale of the rubric, where both versions have the same, and from 0 to 1.",
       book: "monitor.html#re-score",
-      cell: (it) => (
-        <>
-          <b>{signed(it.mean)}</b> {signedRange(it.interval)}
-        </>
-      ),
+      cell: (it) => <ScaledDifference difference={it.mean} interval={it.interval} scale={it.scale} />,
     },
     {
       name: "from",
@@ -203,7 +198,7 @@ function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor 
       {rescore.score && (
         <p>
           Estimated score of the traffic of that time:{" "}
-          <ScaledScore mean={rescore.score.mean} interval={rescore.score.interval} scale={scale} />
+          <ScaledScore mean={rescore.score.mean} interval={rescore.score.interval} scale={rescore.scale} />
         </p>
       )}
       {rescore.offsets.length > 0 && (

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
+import { sharedEndsOf } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
 import { type LinkOf, TrendChart } from "../chart/TrendChart";
 import { pastAlertsQuery } from "../money/queries";
-import { useSharedScale } from "../rubrics/scales";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import styles from "./Monitors.module.css";
@@ -39,7 +39,7 @@ type MonitorTrendProps = {
 export function MonitorTrend({ monitor, look, criterion, together }: MonitorTrendProps) {
   const project = useProject();
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
-  const scale = useSharedScale([...new Set(found.data?.map((it) => it.rubric_version))], criterion);
+  const scale = sharedEndsOf((found.data ?? []).map((it) => it.scale));
   const alerts = useQuery(pastAlertsQuery(project.id));
   const versionOf = useVersionNames(monitor.name);
   const linkOf = useLinkToTraces(monitor, look.agent);

@@ -7,7 +7,7 @@ import { ScaledScore } from "../chart/ScaledScore";
 import { Sparkline } from "../chart/Sparkline";
 import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
-import { useDisplayScale } from "../rubrics/scales";
+import { useScoreScale } from "../rubrics/scales";
 import { Badge } from "../ui/Badge";
 import { DAILY_SCORES } from "../ui/explanations";
 import { count } from "../ui/format";
@@ -138,14 +138,14 @@ const figuresOf = ({ agent, monitor }: MonitoredAgent) =>
 
 function AgentScore(of: MonitoredAgent) {
   const score = figuresOf(of)?.score;
-  const scale = useDisplayScale(of.monitor.version.rubric_version);
+  const scale = useScoreScale(of.monitor.version.rubric_version);
   if (!score) return <span className={styles.soft}>{noScoreYet(of.monitor.figures?.states)}</span>;
   return (
     <span className={styles.figure}>
       <span>
         <ScaledScore mean={score.mean} interval={intervalOf(score)} scale={scale} />
       </span>
-      <Interval mean={score.mean} interval={intervalOf(score)} mark={of.monitor.pass_mark} />
+      <Interval mean={score.mean} interval={intervalOf(score)} mark={of.monitor.pass_mark} scale={scale} />
     </span>
   );
 }

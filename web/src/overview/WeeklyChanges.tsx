@@ -1,7 +1,8 @@
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { score3, signed, signedRange } from "../chart/figures";
+import { distanceText } from "../chart/figures";
+import { ScaledDifference } from "../chart/ScaledDifference";
 import { ScaledScore } from "../chart/ScaledScore";
 import { type Monitor, nameOf, windowQuery } from "../monitors/queries";
 import { Badge } from "../ui/Badge";
@@ -105,14 +106,10 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
       name: "difference",
       head: "Difference",
       about:
-        "Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval. It is significant if the interval excludes 0.",
+        "Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval; on the scale of the rubric, where it has one, and from 0 to 1. It is significant if the interval excludes 0.",
       entry: "confidence-interval",
       align: "end",
-      cell: (it) => (
-        <>
-          <b>{signed(it.difference)}</b> <span className={styles.soft}>{signedRange(it.interval)}</span>
-        </>
-      ),
+      cell: (it) => <ScaledDifference difference={it.difference} interval={it.interval} scale={it.scale} />,
     },
     {
       name: "says",
@@ -168,7 +165,7 @@ function headline(moves: CriterionChange[]): string {
   }
   const told = fell
     .slice(0, 3)
-    .map((it) => `${it.criterion} of ${whose(it, moves)} by ${score3(-it.difference)}`);
+    .map((it) => `${it.criterion} of ${whose(it, moves)} by ${distanceText(-it.difference, it.scale, 3)}`);
   const more = fell.length > 3 ? `, and ${fell.length - 3} more` : "";
   return `Significant drops: ${told.join(", ")}${more}.`;
 }

@@ -1,5 +1,5 @@
 import { ScaledScore } from "../chart/ScaledScore";
-import { useDisplayScale } from "./scales";
+import { useScoreScale } from "./scales";
 
 type VersionScoreProps = {
   /** The rubric version that the score is from. */
@@ -12,6 +12,6 @@ type VersionScoreProps = {
 
 /** The score of one trace on the scale of its rubric version, where it has one, and from 0 to 1 next to it. */
 export function VersionScore({ version, score, isMain = false }: VersionScoreProps) {
-  const scale = useDisplayScale(version);
+  const scale = useScoreScale(version);
   return <ScaledScore mean={score} scale={scale} isMinor={!isMain} digits={2} />;
 }

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { criterionScaleOf, declaredScalesOf, displayScaleOf, ownScoreOf, sharedScaleOf } from "./scales";
+import {
+  criterionScaleOf,
+  declaredScalesOf,
+  displayScaleOf,
+  ownScoreOf,
+  scoreScaleOf,
+  sharedScaleOf,
+} from "./scales";
 
 const LIKERT = { likert: { min: 1, max: 5 } };
 const FIVE = { min: 1, max: 5 };
@@ -19,6 +26,25 @@ test("a rubric has the scale on which it shows its score", () => {
   expect(displayScaleOf({ scale: LIKERT })).toEqual(FIVE);
   expect(displayScaleOf({ scale: "letter" })).toBeUndefined();
   expect(displayScaleOf({})).toBeUndefined();
+});
+
+test("a score has the scale that all criteria share, unless it is no mean of their answers", () => {
+  const criteria = [
+    { name: "tone", scale: LIKERT },
+    { name: "facts", scale: LIKERT },
+  ];
+  expect(scoreScaleOf({ criteria })).toEqual(FIVE);
+  expect(scoreScaleOf({ scale: { likert: { min: 0, max: 10 } }, criteria })).toEqual({ min: 0, max: 10 });
+  for (const rubric of [
+    undefined,
+    { scale: "letter", criteria },
+    { aggregation: "min", criteria },
+    { length_penalty: { free: 100, cap: 200, penalty: 0.5 }, criteria },
+    { criteria: [...criteria, { name: "said", scale: "binary" }] },
+    { criteria: [...criteria, { name: "rude", scale: LIKERT, guard: true }] },
+    { criteria: [{ name: "group", criteria }] },
+  ])
+    expect(scoreScaleOf(rubric)).toBeUndefined();
 });
 
 test("scales that rubrics do not agree about and those of negative criteria are left out", () => {

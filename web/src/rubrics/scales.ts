@@ -26,6 +26,19 @@ function likertEndsOf({ likert }: Canonical): ScaleEnds | undefined {
   return { min: likert.min, max: likert.max };
 }
 
+/**
+ * The scale on which a rubric shows its score, or that all its criteria share; none where the score is the worst answer
+ * or has a penalty. The server decides the same for estimates and decisions.
+ */
+export function scoreScaleOf(rubric: Canonical | undefined): ScaleEnds | undefined {
+  if (rubric?.scale !== undefined) return displayScaleOf(rubric);
+  if (rubric?.aggregation === "min" || rubric?.length_penalty !== undefined) return undefined;
+  const criteria: Canonical[] = Array.isArray(rubric?.criteria) ? rubric.criteria : [];
+  return sharedEndsOf(
+    criteria.map((criterion) => (isNegative(criterion) ? undefined : criterionScaleOf(criterion))),
+  );
+}
+
 /** Criteria for which a low answer is good. Their means are of what answers are worth, not of the answers. */
 const isNegative = ({ guard, not, weight }: Canonical): boolean =>
   guard === true || not === true || (typeof weight === "number" && weight < 0);
@@ -91,16 +104,16 @@ export function sharedScaleOf(
 }
 
 function scaleIn(rubric: Canonical | undefined, name: string | null | undefined): ScaleEnds | undefined {
-  if (name == null) return displayScaleOf(rubric);
+  if (name == null) return scoreScaleOf(rubric);
   const criterion = criteriaOf(rubric).get(name);
   return criterion && !isNegative(criterion) ? criterionScaleOf(criterion) : undefined;
 }
 
-/** The scale on which a rubric version shows its score, once the version is loaded. */
-export function useDisplayScale(version: string | null | undefined): ScaleEnds | undefined {
+/** The scale of the score of a rubric version, once the version is loaded. */
+export function useScoreScale(version: string | null | undefined): ScaleEnds | undefined {
   const project = useProject();
   const { data } = useQuery({ ...versionQuery(project.id, version ?? ""), enabled: version != null });
-  return displayScaleOf(data?.canonical as Canonical | undefined);
+  return scoreScaleOf(data?.canonical as Canonical | undefined);
 }
 
 /** The scale that several rubric versions share, for their score or for one criterion, once all are loaded. */

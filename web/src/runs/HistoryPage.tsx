@@ -2,17 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProject } from "../api/session";
-import {
-  percent,
-  percentRange,
-  type Range,
-  range3,
-  type ScaleEnds,
-  sharedEndsOf,
-  signed,
-  signedRange,
-} from "../chart/figures";
+import { percent, percentRange, type Range, rangeText, type ScaleEnds, sharedEndsOf } from "../chart/figures";
 import { type RunPoint, RunTrendChart } from "../chart/RunTrendChart";
+import { ScaledDifference } from "../chart/ScaledDifference";
 import { ScaledScore } from "../chart/ScaledScore";
 import { Badge } from "../ui/Badge";
 import { Select } from "../ui/Field";
@@ -210,7 +202,7 @@ function FigureTable({ caption, points, scale }: FigureTableProps) {
       about: "95 % confidence interval of the value. One case has no interval.",
       entry: "confidence-interval",
       align: "end",
-      cell: (point) => range3(point.interval) || "–",
+      cell: (point) => rangeText(point.interval, scale) || "–",
     },
     { name: "change", head: "Change", cell: (point) => point.change?.text ?? "–" },
   ];
@@ -277,9 +269,14 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
       name: "change",
       head: "Since the run before",
       about:
-        "Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell.",
+        "Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval; on the scale of the rubrics, where both runs share one, and from 0 to 1. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell.",
       entry: "p-value",
-      cell: (point) => <HistoryChange point={point} />,
+      cell: (point) => (
+        <HistoryChange
+          point={point}
+          before={points.find((earlier) => earlier.id === point.change?.baseline)}
+        />
+      ),
     },
   ];
   return (
@@ -297,7 +294,7 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
 }
 
 /** The direction, the difference of the score, and a link to both runs side by side. */
-function HistoryChange({ point }: { point: HistoryPoint }) {
+export function HistoryChange({ point, before }: { point: HistoryPoint; before?: HistoryPoint }) {
   const project = useProject();
   const { change } = point;
   if (!change) return <>first run</>;
@@ -309,8 +306,12 @@ function HistoryChange({ point }: { point: HistoryPoint }) {
       {direction === "not_shown" ? WORDS[direction] : <Badge tone={tone}>{WORDS[direction]}</Badge>}
       {change.score && (
         <span className={styles.figures}>
-          {signed(change.score.difference)}
-          {change.score.interval && ` ${signedRange(change.score.interval as Range)}`}
+          <ScaledDifference
+            difference={change.score.difference}
+            interval={change.score.interval as Range | null | undefined}
+            scale={before && sharedScaleOfRuns([before, point])}
+            showMain={(text) => text}
+          />
         </span>
       )}
       <Link

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
+import { type Range, rangeText } from "../chart/figures";
 import { Interval } from "../chart/Interval";
 import { ScaledScore } from "../chart/ScaledScore";
 import { declaredScalesOf } from "../rubrics/scales";
-import { count, score } from "../ui/format";
+import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
@@ -49,12 +50,12 @@ export function CriterionMeanTable({ criteria, rubrics }: CriterionMeanTableProp
     },
     {
       name: "interval",
-      head: "95 % interval, 0 to 1",
+      head: "95 % interval",
       about:
-        "Confidence interval of the mean. In 95 of 100 evaluations with other cases of the same kind, it contains the true mean. One case has no interval.",
+        "Confidence interval of the mean, on the scale of the criterion, where it has one, and from 0 to 1. In 95 of 100 evaluations with other cases of the same kind, it contains the true mean. One case has no interval.",
       entry: "confidence-interval",
       align: "end",
-      cell: (it) => (it.interval ? `${score(it.interval[0])} to ${score(it.interval[1])}` : "–"),
+      cell: (it) => rangeText(it.interval as Range | null, scales.get(it.criterion)) || "–",
     },
     {
       name: "picture",
@@ -64,7 +65,12 @@ export function CriterionMeanTable({ criteria, rubrics }: CriterionMeanTableProp
       wide: true,
       cell: (it) => (
         <span className={styles.onScale}>
-          <Interval mean={it.mean} interval={it.interval as [number, number] | null} domain={[0, 1]} />
+          <Interval
+            mean={it.mean}
+            interval={it.interval as Range | null}
+            domain={[0, 1]}
+            scale={scales.get(it.criterion)}
+          />
         </span>
       ),
     },

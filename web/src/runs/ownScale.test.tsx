@@ -5,8 +5,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { type OpenProject, sessionQuery } from "../api/session";
 import type { ScaleEnds } from "../chart/figures";
 import { FlakyCases } from "./FlakyCases";
-import { sharedScaleOfRuns } from "./HistoryPage";
-import { flakyQuery, type RunInFull } from "./queries";
+import { HistoryChange, sharedScaleOfRuns } from "./HistoryPage";
+import { type CriterionMean, flakyQuery, type HistoryPoint, type RunInFull } from "./queries";
 import { AnswerCell } from "./RunAnswers";
 import { CriterionMeanTable } from "./RunCriteria";
 import { RunFigures } from "./RunPage";
@@ -55,14 +55,18 @@ test("the score of a case is on the scale of its rubric, and from 0 to 1 beside 
 });
 
 test("means of criteria are on their scales, where the rubrics of the run give them one", () => {
-  const criteria = [
-    { criterion: "tone", mean: 0.75, interval: null, n_cases: 4 },
-    { criterion: "said", mean: 0.5, interval: null, n_cases: 4 },
+  const criteria: CriterionMean[] = [
+    { criterion: "tone", mean: 0.75, interval: [0.7, 0.8], n_cases: 4 },
+    { criterion: "said", mean: 0.5, interval: [0.4, 0.6], n_cases: 4 },
+    { criterion: "once", mean: 1, interval: null, n_cases: 1 },
   ];
   render(<CriterionMeanTable criteria={criteria} rubrics={{ r: RUBRIC }} />);
-  const meanOf = (name: string) => screen.getByRole("row", { name: new RegExp(`^${name}`) }).children[1];
-  expect(meanOf("tone")?.textContent).toBe("4.00 on 1–5 0.75");
-  expect(meanOf("said")?.textContent).toBe("0.50");
+  const cellsOf = (name: string) =>
+    [...screen.getByRole("row", { name: new RegExp(`^${name}`) }).children].map((cell) => cell.textContent);
+  expect(cellsOf("tone").slice(1, 3)).toEqual(["4.00 on 1–5 0.75", "[3.80, 4.20] ([0.700, 0.800])"]);
+  expect(cellsOf("said").slice(1, 3)).toEqual(["0.50", "[0.400, 0.600]"]);
+  expect(cellsOf("once").slice(1, 3)).toEqual(["1.00", "–"]);
+  expect(screen.getByRole("img", { name: "4.00 on 1–5 [3.80, 4.20] (0.750 [0.700, 0.800])" })).toBeTruthy();
 });
 
 test("the mean score of a run is on the scale that its rubrics share, also in lists of runs", () => {
@@ -89,6 +93,25 @@ test("a history is on the scale that all its runs share; runs without a score do
   expect(sharedScaleOfRuns([five, { score: 0.5, scale: { min: 1, max: 7 } }])).toBeUndefined();
   expect(sharedScaleOfRuns([five, { score: 0.5, scale: null }])).toBeUndefined();
   expect(sharedScaleOfRuns([waiting])).toBeUndefined();
+});
+
+test("the change from one run to the next is on the scale that both share", () => {
+  const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
+  const project = { id: "prj_1", name: "p", scopes: ["read"] } as unknown as OpenProject;
+  queries.setQueryData(sessionQuery.queryKey, { projects: [project] });
+  const five = { min: 1, max: 5 };
+  const score = { difference: 0.25, interval: [0.1, 0.4] };
+  const change = { baseline: "a", n_cases: 9, direction: "better", score };
+  const run = (id: string, scale: ScaleEnds | null) =>
+    ({ id, started: "2026-11-01T10:00:00Z", score: 0.5, scale, change }) as unknown as HistoryPoint;
+  const shown = (before: ScaleEnds | null, after: ScaleEnds | null) =>
+    render(
+      <QueryClientProvider client={queries}>
+        <HistoryChange point={run("b", after)} before={run("a", before)} />
+      </QueryClientProvider>,
+    ).container.textContent;
+  expect(shown(five, five)).toContain("better+1.00 on 1–5 [+0.40, +1.60] +0.250 [+0.100, +0.400]");
+  expect(shown(five, null)).toContain("better+0.250 [+0.100, +0.400]");
 });
 
 test("answers and flaky cases have scores on the scale that the rubrics of the run share", () => {

@@ -115,7 +115,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     if let Some(picture) = &args.output.chart {
-        picture.draw(&diagram(&calibration))?;
+        picture.draw(&diagram(&calibration, machine.scale, people.scale))?;
     }
     Ok(CommandOutcome::Passed)
 }
@@ -149,10 +149,14 @@ fn pass_mark(calibrated: &Result<Threshold, Undefined>, current: f64, scale: Opt
     )
 }
 
-fn diagram(calibration: &Calibration) -> Chart {
+fn diagram(
+    calibration: &Calibration,
+    judge_scale: Option<(f64, f64)>,
+    human_scale: Option<(f64, f64)>,
+) -> Chart {
     let bins = calibration.before.reliability.bins.iter().map(|bin| ReliabilityBin {
         predicted: bin.score,
-        observed: MeasuredValue::new(Some(bin.human), bin.interval),
+        observed: MeasuredValue::new(Some(bin.human), bin.interval).on_scale(human_scale),
         n: bin.n,
     });
     let error = Some(calibration.before.reliability.ece);
@@ -160,5 +164,6 @@ fn diagram(calibration: &Calibration) -> Chart {
         title: "Uncalibrated judge".to_owned(),
         bins: bins.collect(),
         error,
+        scale: judge_scale,
     })
 }

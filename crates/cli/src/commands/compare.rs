@@ -101,11 +101,11 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
         }
     }
     if let Some(picture) = &args.chart {
-        let chart = build_comparison_forest(compared)
+        let chart = build_comparison_forest(compared, after)
             .context("there is no chart: no case has a verdict in both runs with the same rubric")?;
         picture.draw(&chart)?;
     }
-    let drop = args.max_drop.and_then(|max_drop| find_excessive_drop(compared, max_drop));
+    let drop = args.max_drop.and_then(|max_drop| find_excessive_drop(compared, after, max_drop));
     let decision = args.gates.decide(Some(&compared.regressions), RunTally::of(after), after.results.len());
     for line in decision.failed.iter().chain(&drop).flat_map(FailedRunGate::lines) {
         render::print_note(&printable_line(&line));

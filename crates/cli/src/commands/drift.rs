@@ -100,7 +100,7 @@ pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
         }
     }
     if let Some(picture) = &args.output.chart {
-        picture.draw(&build_drift_chart(criterion, &points, &report))?;
+        picture.draw(&build_drift_chart((criterion, own_scale), &points, &report))?;
     }
     Ok(CommandOutcome::Passed)
 }
@@ -189,7 +189,11 @@ fn show_drift(
 /// The largest number of points for each part; more would only make the file larger.
 const MOST_POINTS: usize = 200;
 
-fn build_drift_chart(criterion: &str, points: &[DriftPoint], report: &DriftReport) -> Chart {
+fn build_drift_chart(
+    (criterion, own_scale): (&str, Option<(f64, f64)>),
+    points: &[DriftPoint],
+    report: &DriftReport,
+) -> Chart {
     let at = |place: usize| points[place].time.map_or(place as f64, |time| time.micros() as f64 / 1e6);
     let part = |looks: &[RunningMean], from: usize| {
         let step = looks.len().div_ceil(MOST_POINTS).max(1);
@@ -197,7 +201,8 @@ fn build_drift_chart(criterion: &str, points: &[DriftPoint], report: &DriftRepor
         let chart_points = thinned.map(|(place, running_mean)| TrendChartPoint {
             at: at(from + place),
             label: drift_point_label(&points[from + place], from + place),
-            measure: MeasuredValue::new(Some(running_mean.mean), Some(running_mean.interval)),
+            measure: MeasuredValue::new(Some(running_mean.mean), Some(running_mean.interval))
+                .on_scale(own_scale),
         });
         chart_points.collect::<Vec<_>>()
     };

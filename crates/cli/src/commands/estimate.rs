@@ -72,6 +72,7 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
     if estimates.judge.value().is_none() && estimates.labels.value().is_none() {
         anyhow::bail!("no grade of `{}` is a number or has a scale", machine.criterion);
     }
+    let scale = machine.scale.filter(|_| quantity == EstimatedQuantity::Mean);
     let mut out = crate::render::stdout();
     if args.output.json {
         let report = json!({
@@ -107,12 +108,11 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
                 printable_line(&machine.criterion),
                 it.n_drawn
             )?;
-            let scale = machine.scale.filter(|_| quantity == EstimatedQuantity::Mean);
             show_sample(&mut out, it, scale, people.is_some())?;
         }
     }
     if let Some(picture) = &args.output.chart {
-        picture.draw(&build_estimator_chart(&machine.criterion, &estimates, sample.as_ref()))?;
+        picture.draw(&build_estimator_chart((&machine.criterion, scale), &estimates, sample.as_ref()))?;
     }
     Ok(CommandOutcome::Passed)
 }
@@ -362,13 +362,13 @@ fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
 }
 
 fn build_estimator_chart(
-    criterion: &str,
+    (criterion, scale): (&str, Option<(f64, f64)>),
     it: &EstimatorComparison,
     sample: Option<&SampleEstimate>,
 ) -> Chart {
     let row = |(name, measure): (&str, &CoefficientResult)| ForestRow {
         label: name.to_owned(),
-        measure: MeasuredValue::new(measure.value(), measure.interval()),
+        measure: MeasuredValue::new(measure.value(), measure.interval()).on_scale(scale),
         n: if let CoefficientResult::Known(it) = measure { it.n } else { 0 },
     };
     let of_sample = sample

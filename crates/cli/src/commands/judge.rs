@@ -9,7 +9,7 @@ use jurist_core::candidate::{JudgeInput, RecordField, RecordFields, TraceFormat,
 use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, VerdictStatus};
 use jurist_core::judge::{RecordKeys, position_bias};
-use jurist_core::report::{with_evidence, without_traceback};
+use jurist_core::report::{format_beside_own_scale, rubric_score_scale, with_evidence, without_traceback};
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, DataRow, Judge};
 use jurist_engine::call::ModelClient;
@@ -386,15 +386,15 @@ fn show_decision(
         VerdictStatus::Error => ("no verdict: grader error", "33"),
         VerdictStatus::Deferred => ("no verdict yet: a grader was not available", "33"),
     };
+    let scale = rubric_score_scale(rubric);
+    let shown_score = |score: f64| match scale {
+        Some(_) => format_beside_own_scale(score, scale),
+        None => rubric.display.show(score, decision.status == VerdictStatus::Pass),
+    };
+    let pass_mark = format_beside_own_scale(rubric.pass_mark, scale);
     let score = decision
         .score
-        .map(|score| {
-            format!(
-                " with {}, pass mark {:.2}",
-                rubric.display.show(score, decision.status == VerdictStatus::Pass),
-                rubric.pass_mark
-            )
-        })
+        .map(|score| format!(" with {}, pass mark {pass_mark}", shown_score(score)))
         .unwrap_or_default();
     let cost =
         if decision.spend.is_nothing() { String::new() } else { format!(" · {}", cost(&decision.spend)) };

@@ -196,9 +196,16 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     }
     if let Some(picture) = &args.output.chart {
         picture.draw(&match args.picture {
-            StatsChartKind::Bars => build_means_chart(&groups, &args.by),
-            StatsChartKind::Radar => build_score_radar(&scored, args),
-            StatsChartKind::Distribution => distribution(&groups, &args.by),
+            StatsChartKind::Bars => build_means_chart(&groups, &args.by, own_scale),
+            StatsChartKind::Radar => {
+                let declared = agreed_scales(&sources);
+                let criterion_scale = |criterion: &str| match args.by.as_str() {
+                    CRITERION => own_scale(criterion),
+                    _ => declared.get(criterion).copied(),
+                };
+                build_score_radar(&scored, args, criterion_scale)
+            }
+            StatsChartKind::Distribution => distribution(&groups, &args.by, own_scale),
         })?;
     }
     Ok(CommandOutcome::Passed)
@@ -450,10 +457,14 @@ fn chart_title(what: &str, by: &str) -> String {
 
 const CRITERION: &str = "criterion";
 
-fn build_means_chart(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
+fn build_means_chart(
+    groups: &[(String, ScoreDistribution)],
+    by: &str,
+    own_scale: impl Fn(&str) -> Option<(f64, f64)>,
+) -> Chart {
     let bar = |(name, score_distribution): &(String, ScoreDistribution)| Bar {
         label: name.clone(),
-        measure: measure(score_distribution),
+        measure: measure(score_distribution).on_scale(own_scale(name)),
         tone: Tone::Plain,
     };
     let bars = groups.iter().map(bar).collect();
@@ -461,7 +472,11 @@ fn build_means_chart(groups: &[(String, ScoreDistribution)], by: &str) -> Chart 
 }
 
 /// Criteria around the circle; a shape for each value of the field, or for each file.
-fn build_score_radar(scored: &ScoreTable, args: &StatsArgs) -> Chart {
+fn build_score_radar(
+    scored: &ScoreTable,
+    args: &StatsArgs,
+    criterion_scale: impl Fn(&str) -> Option<(f64, f64)>,
+) -> Chart {
     let axes = scored.values(ScoreField::Criterion);
     let (field, label) = match args.by.as_str() {
         CRITERION => (ScoreField::File, FILE),
@@ -470,7 +485,10 @@ fn build_score_radar(scored: &ScoreTable, args: &StatsArgs) -> Chart {
     let names = scored.values(field);
     let series = names.iter().map(|name| {
         let means = scored.only(field, name).describe_by(ScoreField::Criterion);
-        let value = |axis: &String| means.iter().find(|mean| mean.0 == *axis).map(|at| measure(&at.1));
+        let value = |axis: &String| {
+            let mean = means.iter().find(|mean| mean.0 == *axis)?;
+            Some(measure(&mean.1).on_scale(criterion_scale(axis)))
+        };
         RadarSeries {
             name: name.clone(),
             values: axes.iter().map(|axis| value(axis).unwrap_or_default()).collect(),
@@ -484,7 +502,14 @@ fn build_score_radar(scored: &ScoreTable, args: &StatsArgs) -> Chart {
 /// Readers of a chart cannot distinguish more layers than this.
 const MOST_LAYERS: usize = 6;
 
-fn distribution(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
+fn distribution(
+    groups: &[(String, ScoreDistribution)],
+    by: &str,
+    own_scale: impl Fn(&str) -> Option<(f64, f64)>,
+) -> Chart {
+    let mut scales = groups.iter().map(|(name, _)| own_scale(name));
+    let first = scales.next().flatten();
+    let scale = first.filter(|_| scales.all(|scale| scale == first));
     let n_own = if groups.len() <= MOST_LAYERS { groups.len() } else { MOST_LAYERS - 1 };
     let (own, others) = groups.split_at(n_own);
     let counts = |all: &[(String, ScoreDistribution)]| {
@@ -503,7 +528,8 @@ fn distribution(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
         let (name, tone) = (format!("{} others", others.len()), Tone::Series(n_own));
         layers.push(DistributionLayer { name, tone, counts: counts(others) });
     }
-    Chart::Distribution(Distribution::of_tenths(format!("Scores by {by}"), layers, None))
+    let title = format!("Scores by {by}");
+    Chart::Distribution(Distribution { scale, ..Distribution::of_tenths(title, layers, None) })
 }
 
 /// A distribution in ten letters.

@@ -6,21 +6,25 @@ use std::io::Write;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    FailedRunGate, declared_scales, format_on_scale, format_score_change, regression_lines,
-    shared_score_scale, variant_in_words,
+    FailedRunGate, declared_scales, format_difference_interval, format_mean, format_on_scale,
+    format_score_change, regression_lines, shared_score_scale, variant_in_words,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, Difference, WORTH_SEEING};
 
 use super::{last_line_reason, list_case_reasons, printable_line};
 
-/// The gate `--max-drop`, if the score dropped by more than `most` wherever in its interval the truth lies.
-pub fn find_excessive_drop(compared: &Comparison, most: f64) -> Option<FailedRunGate> {
+/// The gate `--max-drop`, if the score dropped by more than `most` wherever in its interval the truth lies. Scores that
+/// are compared are on the scale of `after`.
+pub fn find_excessive_drop(compared: &Comparison, after: &Run, most: f64) -> Option<FailedRunGate> {
     let score = compared.score.as_ref().filter(|score| score.is_shown())?;
-    let (low, high) = score.interval.filter(|(_, high)| *high < -most)?;
+    let interval = score.interval.filter(|(_, high)| *high < -most)?;
+    let scale = shared_score_scale(after);
     let reason = format!(
-        "the score fell from {:.3} to {:.3} (95 % interval of the difference {low:+.3} to {high:+.3})",
-        score.before, score.after
+        "the score fell from {} to {} (95 % interval of the difference {})",
+        format_mean(score.before, scale),
+        format_mean(score.after, scale),
+        format_difference_interval(interval, scale)
     );
     Some(FailedRunGate { gate: format!("--max-drop {most}"), reasons: vec![reason] })
 }

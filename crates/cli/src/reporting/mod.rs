@@ -15,9 +15,9 @@ use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
     ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
-    format_case_score, format_mean_score, format_on_scale, format_run_cost, github_summary, is_cause,
-    parse_run_rubrics, reasons, render_compared, shared_score_scale, short_verdict_grounds, ungraded_reason,
-    variant_in_words, with_evidence, without_traceback,
+    format_case_score, format_mean_score, format_on_scale, format_pass_mark, format_run_cost, github_summary,
+    is_cause, parse_run_rubrics, reasons, render_compared, shared_score_scale, short_verdict_grounds,
+    ungraded_reason, variant_in_words, with_evidence, without_traceback,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
 use jurist_core::source::path_text;
@@ -291,12 +291,12 @@ fn describe_obstacle(result: &CaseResult) -> Option<String> {
 /// Prints one case with the graded material and all grades.
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     let (mark, colour) = status_mark(result.verdict.status);
-    let pass_mark = run
-        .shown_pass_mark(&result.rubric)
-        .map(|pass_mark| format!(", pass mark {pass_mark:.2}"))
+    let rubrics = parse_run_rubrics(run);
+    let pass_mark = format_pass_mark(run, result, &rubrics)
+        .map(|pass_mark| format!(", pass mark {pass_mark}"))
         .unwrap_or_default();
     let score = match result.verdict.score {
-        Some(_) => score(result, &parse_run_rubrics(run)),
+        Some(_) => score(result, &rubrics),
         None => "no score".to_owned(),
     };
     writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {score}{pass_mark}", printable_line(&result.case))?;

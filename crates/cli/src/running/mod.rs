@@ -381,7 +381,7 @@ impl RunExecutionArgs {
         let reporters = self.list_reporters(run_context.part.label.as_deref());
         let regressions = compared.as_ref().map(|comparison| &comparison.regressions);
         let mut decision = self.gates.decide(regressions, RunTally::of(run), run_context.n_units);
-        let drop = compared.as_ref().and_then(|compared| find_excessive_drop(compared, self.max_drop));
+        let drop = compared.as_ref().and_then(|compared| find_excessive_drop(compared, run, self.max_drop));
         let has_dropped = drop.is_some();
         decision.failed.extend(drop);
         let ended = command_outcome_for_run(run, run_context, self.gates.are_set(), decision.ended);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::process::{self, jurist, listening};
-use crate::server::{Act, Server};
+use crate::server::{Act, Server, fitting};
 
 /// How long to wait for what must come.
 const PATIENCE: Duration = Duration::from_secs(540);
@@ -133,10 +133,19 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     let begun = at(&["monitor", "rescore", "desk", "--overlap", "4", "--yes"], &here, 0).await;
     assert!(begun.contains("started "), "{begun}");
     let started = Instant::now();
-    while !at(&["monitor", "rescores", "desk"], &there, 0).await.contains("4 of 4 re-scored") {
-        assert!(started.elapsed() < PATIENCE);
+    let rescored = loop {
+        let rescored = at(&["monitor", "rescores", "desk"], &there, 0).await;
+        if rescored.contains("4 of 4 re-scored") {
+            break rescored;
+        }
+        assert!(started.elapsed() < PATIENCE, "{rescored}");
         tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    };
+    // The judge says the same of both versions.
+    let is_offset = |line: &str| {
+        line.contains("overall") && line.contains("+0.00 [") && line.contains("] on 1–5 (+0.000 [")
+    };
+    assert!(rescored.lines().any(is_offset) && rescored.contains(" from v1 ("), "{rescored}");
     at(&["monitor", "rm", "desk"], &there, 0).await;
     assert!(at(&["monitor", "show", "desk"], &here, 2).await.contains("no monitor `desk`"));
 
@@ -201,6 +210,47 @@ async fn judges_that_broke_are_asked_again_by_the_command() {
     shows("2 scored").await;
     let none = run(&["monitor", "rescore", "desk", "--errors"]).await;
     assert!(none.contains("no judge failed"), "{none}");
+}
+
+#[tokio::test]
+async fn judges_of_disputed_traces_are_apart_on_the_scale_of_the_rubric() {
+    let model = Server::start(|seen| {
+        let is_strict = seen.body["model"].as_str().unwrap_or_default().contains("nano");
+        let mut reply = fitting(&seen.schema());
+        let answers = reply["criteria"].as_array_mut().into_iter().flatten();
+        for answer in answers.filter_map(serde_json::Value::as_object_mut).flat_map(|map| map.values_mut()) {
+            if answer.is_number() {
+                *answer = serde_json::json!(if is_strict { 2 } else { 5 });
+            }
+        }
+        Act::Say(reply.to_string())
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join(".jurist")).unwrap();
+    let judges = "judges: [openai/gpt-5-mini, openai/gpt-5-nano]";
+    let monitor = MONITOR.replace("judge_model: openai/gpt-5-mini", judges);
+    fs::write(folder.path().join("desk.yaml"), monitor).unwrap();
+    let trace = r#"{"id": "t0", "agent": "desk", "messages": [{"role": "assistant", "content": "A."}]}"#;
+    fs::write(folder.path().join("traces.jsonl"), trace).unwrap();
+    let (_server, url) =
+        listening(&mut process::server(folder.path(), &model, &["--store", "jurist.db"])).await;
+    let run = async |args: &[&str]| {
+        let args: Vec<&str> = args.iter().copied().chain(["--server", &url]).collect();
+        let output = jurist(folder.path(), &model, &args).output().await.unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    run(&["monitor", "apply", "desk.yaml"]).await;
+    run(&["ingest", "traces.jsonl"]).await;
+    let started = Instant::now();
+    loop {
+        let disputed = run(&["monitor", "disputed", "desk"]).await;
+        if disputed.contains("t0  3.0 on 1–5 (0.75) apart  ") {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "{disputed}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 #[tokio::test]

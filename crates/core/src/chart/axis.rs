@@ -1,5 +1,7 @@
 //! Where numbers lie in a picture.
 
+use super::measure::{ChartScale, format_rounded_number};
+
 /// Numbers from `low` to `high` lie between two places, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
@@ -7,6 +9,16 @@ pub(super) struct Axis {
     high: f64,
     start: f64,
     end: f64,
+}
+
+/// A round number of an axis.
+#[derive(Debug)]
+pub(super) struct AxisTick {
+    /// In pixels.
+    pub(super) place: f64,
+    pub(super) written: String,
+    /// The same from 0 to 1, in parentheses, if it is written on another scale.
+    pub(super) unit: Option<String>,
 }
 
 impl Axis {
@@ -54,6 +66,17 @@ impl Axis {
             _ => format!("{value:.digits$}").replace('-', "−"),
         };
         (0..=n).map(|n| first + step * n as f64).map(|value| (value, written(value))).collect()
+    }
+
+    /// Numbers that are round on a scale of a rubric, if there is one.
+    pub(super) fn ticks_on(&self, scale: Option<ChartScale>) -> Vec<AxisTick> {
+        let axis = match scale {
+            Some(scale) => Self { low: scale.place(self.low), high: scale.place(self.high), ..*self },
+            None => *self,
+        };
+        let unit = |value| scale.map(|scale| format!("({})", format_rounded_number(scale.unit(value))));
+        let ticks = axis.ticks().into_iter();
+        ticks.map(|(value, written)| AxisTick { place: axis.at(value), written, unit: unit(value) }).collect()
     }
 }
 

@@ -1,9 +1,9 @@
 //! How often each score occurs, in layers on top of each other: what failed, and above it what passed.
 
 use super::axis::Axis;
-use super::bars::draw_mark;
+use super::bars::{draw_mark, draw_tick_numbers, ticks_height};
 use super::canvas::{Canvas, TextAnchor, legend_height};
-use super::measure::{ChartTable, finite, format_short_number};
+use super::measure::{ChartScale, ChartTable, finite, format_short_number};
 use super::palette::Tone;
 use super::text::to_single_line;
 
@@ -16,6 +16,8 @@ pub struct Distribution {
     pub layers: Vec<DistributionLayer>,
     /// The pass mark.
     pub mark: Option<f64>,
+    /// The ends of the scale of the rubric, if the numbers are scores from 0 to 1 that share one.
+    pub scale: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -30,7 +32,7 @@ impl Distribution {
     /// Scores on 0..=1 by tenths.
     pub fn of_tenths(title: String, layers: Vec<DistributionLayer>, mark: Option<f64>) -> Self {
         let edges = (0..=10_u8).map(|byte| f64::from(byte) / 10.0).collect();
-        Self { title, edges, layers, mark }
+        Self { title, edges, layers, mark, scale: None }
     }
 }
 
@@ -47,9 +49,11 @@ impl Distribution {
             self.layers.iter().map(|layer| (layer.tone.class().to_owned(), layer.name.clone())).collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
         let total: usize = self.layers.iter().flat_map(|layer| &layer.counts).sum();
-        let about = format!("Distribution of {total} values over {} ranges.", bins.len());
-        let mut canvas =
-            Canvas::new(WIDTH, BOTTOM + 28.0 + legend_height(WIDTH, &legend), &self.title, about);
+        let scale = ChartScale::of_scores(self.scale);
+        let about =
+            format!("Distribution of {total} values over {} ranges.", bins.len()) + &ChartScale::about(scale);
+        let floor = BOTTOM + 2.0 + ticks_height(scale);
+        let mut canvas = Canvas::new(WIDTH, floor + legend_height(WIDTH, &legend), &self.title, about);
         let (low, high) =
             (bins.first().map_or(0.0, |(from, _)| *from), bins.last().map_or(1.0, |(_, to)| *to));
         let across = Axis::between(low, high, (LEFT, RIGHT));
@@ -72,19 +76,19 @@ impl Distribution {
                 let (top, foot) = (up.at((below + n) as f64), up.at(below as f64));
                 below += n;
                 if 0 < n {
-                    let tip = format!("{}: {n} {}", format_range(*from, *to), layer.name);
+                    let tip =
+                        format!("{}: {n} {}", format_range_on_both_scales(*from, *to, scale), layer.name);
                     let size = ((right - left - 2.0 * gap).max(0.5), foot - top);
                     canvas.rect(&format!("{} fill", layer.tone.class()), &tip, (left + gap, top), size);
                 }
             }
         }
-        for (value, written) in across.ticks() {
-            canvas.text(across.at(value), BOTTOM + 18.0, TextAnchor::Middle, 60.0, &written);
-        }
+        draw_tick_numbers(&mut canvas, &across, scale, BOTTOM + 18.0);
         if let Some(mark) = self.mark.and_then(finite).filter(|value| across.holds(*value)) {
-            draw_mark(&mut canvas, across.at(mark), (TOP - 6.0, BOTTOM), mark);
+            let text = ChartScale::format_mark(scale, mark);
+            draw_mark(&mut canvas, across.at(mark), (TOP - 6.0, BOTTOM), &text);
         }
-        canvas.legend(BOTTOM + 28.0, &legend);
+        canvas.legend(floor, &legend);
         canvas
     }
 
@@ -96,13 +100,33 @@ impl Distribution {
 
     pub(super) fn table(&self) -> ChartTable {
         let names: Vec<String> = self.layers.iter().map(|layer| to_single_line(&layer.name)).collect();
-        let head: Vec<&str> = ["Range"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let scale = ChartScale::of_scores(self.scale);
+        let unit_head = scale.map(|_| "From 0 to 1");
+        let head: Vec<&str> =
+            ["Range"].into_iter().chain(unit_head).chain(names.iter().map(String::as_str)).collect();
         let rows = self.bins().into_iter().enumerate().map(|(at, (from, to))| {
             let counts =
                 self.layers.iter().map(|layer| layer.counts.get(at).copied().unwrap_or(0).to_string());
-            [format_range(from, to)].into_iter().chain(counts).collect()
+            let unit = scale.map(|_| format_range(from, to));
+            [format_own_range(from, to, scale)].into_iter().chain(unit).chain(counts).collect()
         });
         ChartTable::new(&head, rows)
+    }
+}
+
+/// The ends of a bin on the scale of the rubric, where there is one.
+fn format_own_range(from: f64, to: f64, scale: Option<ChartScale>) -> String {
+    match scale {
+        Some(scale) => format_range(scale.place(from), scale.place(to)),
+        None => format_range(from, to),
+    }
+}
+
+fn format_range_on_both_scales(from: f64, to: f64, scale: Option<ChartScale>) -> String {
+    let own = format_own_range(from, to, scale);
+    match scale {
+        Some(_) => format!("{own} ({} from 0 to 1)", format_range(from, to)),
+        None => own,
     }
 }
 

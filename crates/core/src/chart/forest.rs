@@ -1,9 +1,11 @@
 //! Estimates one below the other against a line of no difference.
 
 use super::axis::Axis;
-use super::bars::{draw_ticks, label_room};
+use super::bars::{draw_ticks, label_room, ticks_height};
 use super::canvas::{Canvas, PathShape, TextAnchor};
-use super::measure::{ChartTable, MeasuredValue};
+use super::measure::{
+    ChartScale, ChartTable, MeasureHead, MeasureRow, MeasuredValue, format_rounded_number, shared_scale,
+};
 use super::text::{SIZE, to_single_line, width};
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,18 +36,21 @@ impl Forest {
         let said = all()
             .map(|forest_row| width(&forest_row.measure.value_with_interval(), SIZE))
             .fold(40.0, f64::max)
-            .min(170.0);
+            .min(210.0);
         let row = if 14 < self.rows.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * all().count().max(1) as f64;
+        // Shares, such as pass rates, have no scale of their own.
+        let scaled = all().map(|forest_row| &forest_row.measure).filter(|measure| measure.has_scale());
+        let scale = shared_scale(scaled);
         let about = format!(
             "{} estimates with confidence intervals; filled marks differ significantly from {}.",
             all().count(),
-            self.reference
-        );
-        let mut canvas = Canvas::new(WIDTH, bottom + 26.0, &self.title, about);
+            format_rounded_number(scale.map_or(self.reference, |scale| scale.place(self.reference)))
+        ) + &ChartScale::about(scale);
+        let mut canvas = Canvas::new(WIDTH, bottom + ticks_height(scale), &self.title, about);
         let reach = all().flat_map(|forest_row| forest_row.measure.reach()).chain([self.reference]);
         let axis = Axis::over(reach.filter(|reach| reach.is_finite()), (room + 26.0, WIDTH - said - 26.0));
-        draw_ticks(&mut canvas, &axis, (TOP, bottom));
+        draw_ticks(&mut canvas, &axis, scale, (TOP, bottom));
         canvas.line("axis", (axis.at(self.reference), TOP), (axis.at(self.reference), bottom));
         let most = self.rows.iter().map(|row| row.n).max().unwrap_or(0).max(1) as f64;
         for (at, it) in all().enumerate() {
@@ -60,7 +65,7 @@ impl Forest {
             );
             let Some(value) = it.measure.value() else { continue };
             let x = axis.at(value);
-            let tip = format!("{}: {}, n = {}", it.label, it.measure.value_with_interval(), it.n);
+            let tip = format!("{}: {}, n = {}", it.label, it.measure.value_on_both_scales(), it.n);
             let ends = it.measure.interval().map(|(low, high)| (axis.at(low), axis.at(high)));
             if self.rows.len() <= at {
                 canvas.line("grid", (12.0, middle - row / 2.0), (WIDTH - 12.0, middle - row / 2.0));
@@ -88,13 +93,12 @@ impl Forest {
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |forest_row: &ForestRow| {
-            [to_single_line(&forest_row.label)]
-                .into_iter()
-                .chain(forest_row.measure.cells())
-                .chain([forest_row.n.to_string()])
-                .collect()
+        let row = |forest_row: &ForestRow| MeasureRow {
+            labels: vec![to_single_line(&forest_row.label)],
+            measure: forest_row.measure,
+            more: vec![forest_row.n.to_string()],
         };
-        ChartTable::new(&["", "Estimate", "95 % interval", "n"], self.rows.iter().chain(&self.whole).map(row))
+        let head = MeasureHead { labels: &[""], value: "Estimate", more: &["n"] };
+        ChartTable::of_measures(&head, self.rows.iter().chain(&self.whole).map(row))
     }
 }

@@ -1,10 +1,88 @@
-//! A number to draw with its uncertainty, and the table behind a picture.
+//! A number to draw with its uncertainty, the scale on which it is written, and the table behind a picture.
+
+use crate::quantity::move_to_scale;
 
 /// A value and where it may really lie. What is no finite number is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MeasuredValue {
     value: Option<f64>,
     interval: Option<(f64, f64)>,
+    scale: Option<ChartScale>,
+}
+
+/// The scale of a rubric on which numbers are written that are drawn from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ChartScale {
+    low: f64,
+    high: f64,
+    kind: ScaledNumber,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScaledNumber {
+    Score,
+    /// Of two scores; no difference is 0 on every scale.
+    Difference,
+}
+
+impl ChartScale {
+    /// `None` without two ends that differ, and for 0 to 1, which is no other scale.
+    pub(super) fn of_scores(ends: Option<(f64, f64)>) -> Option<Self> {
+        Self::new(ends, ScaledNumber::Score)
+    }
+
+    fn new(ends: Option<(f64, f64)>, kind: ScaledNumber) -> Option<Self> {
+        let (low, high) = ends.filter(|(low, high)| low < high && (*low, *high) != (0.0, 1.0))?;
+        Some(Self { low: finite(low)?, high: finite(high)?, kind })
+    }
+
+    /// What a number from 0 to 1 is on the scale.
+    pub(super) fn place(self, unit: f64) -> f64 {
+        match self.kind {
+            ScaledNumber::Score => move_to_scale(unit, (self.low, self.high)),
+            ScaledNumber::Difference => unit * (self.high - self.low),
+        }
+    }
+
+    /// What a number on the scale is from 0 to 1.
+    pub(super) fn unit(self, own: f64) -> f64 {
+        match self.kind {
+            ScaledNumber::Score => (own - self.low) / (self.high - self.low),
+            ScaledNumber::Difference => own / (self.high - self.low),
+        }
+    }
+
+    /// A number with its scale: `3.45/5`, for a difference `0.80 on 1–5`.
+    fn name_after(self, number: &str) -> String {
+        match self.kind {
+            ScaledNumber::Score => format!("{number}/{}", self.high),
+            ScaledNumber::Difference => format!("{number} on {}–{}", self.low, self.high),
+        }
+    }
+
+    /// A sentence about the numbers of an axis, after the description of a chart.
+    pub(super) fn about(scale: Option<Self>) -> String {
+        let text =
+            |Self { low, high, .. }| format!(" Numbers are on {low}–{high}, and from 0 to 1 in parentheses.");
+        scale.map(text).unwrap_or_default()
+    }
+
+    /// A pass mark from 0 to 1, on the scale first where there is one: `3.8 (0.7)`.
+    pub(super) fn format_mark(scale: Option<Self>, mark: f64) -> String {
+        let unit = format_rounded_number(mark);
+        match scale {
+            Some(scale) => format!("{} ({unit})", format_rounded_number(scale.place(mark))),
+            None => unit,
+        }
+    }
+}
+
+/// The scale of all measures that have a value, if they share one.
+pub(super) fn shared_scale<'a>(measures: impl IntoIterator<Item = &'a MeasuredValue>) -> Option<ChartScale> {
+    let mut scales =
+        measures.into_iter().filter(|measure| measure.value.is_some()).map(|measure| measure.scale);
+    let first = scales.next()??;
+    scales.all(|scale| scale == Some(first)).then_some(first)
 }
 
 /// Beyond this nothing was measured, and coordinates would lose their meaning.
@@ -17,7 +95,19 @@ impl MeasuredValue {
             (Some(_), Some((Some(a), Some(b)))) => Some((a.min(b), a.max(b))),
             _ => None,
         };
-        Self { value, interval }
+        Self { value, interval, scale: None }
+    }
+
+    /// A score from 0 to 1 that is written on the scale of its rubric, where it has one.
+    #[must_use]
+    pub fn on_scale(self, ends: Option<(f64, f64)>) -> Self {
+        Self { scale: ChartScale::of_scores(ends), ..self }
+    }
+
+    /// A difference of two scores from 0 to 1 that is written on the scale of their rubric, where it has one.
+    #[must_use]
+    pub fn as_difference_on_scale(self, ends: Option<(f64, f64)>) -> Self {
+        Self { scale: ChartScale::new(ends, ScaledNumber::Difference), ..self }
     }
 
     pub fn of(value: f64) -> Self {
@@ -38,8 +128,28 @@ impl MeasuredValue {
         [self.value, low, high].into_iter().flatten()
     }
 
+    pub(super) fn has_scale(&self) -> bool {
+        self.scale.is_some()
+    }
+
+    /// The same from 0 to 1.
+    pub(super) fn without_scale(&self) -> Self {
+        Self { scale: None, ..*self }
+    }
+
     /// The value and its interval as two cells of a table, to as many digits as the interval is sure of.
     pub(super) fn cells(&self) -> [String; 2] {
+        let Some(scale) = self.scale else { return self.unscaled_cells() };
+        let own = Self {
+            value: self.value.map(|value| scale.place(value)),
+            interval: self.interval.map(|(low, high)| (scale.place(low), scale.place(high))),
+            scale: None,
+        };
+        let [value, interval] = own.unscaled_cells();
+        [if self.value.is_some() { scale.name_after(&value) } else { value }, interval]
+    }
+
+    fn unscaled_cells(&self) -> [String; 2] {
         let none = || "–".to_owned();
         let Some((low, high)) = self.interval else {
             return [self.value.map_or_else(none, format_short_number), none()];
@@ -60,6 +170,24 @@ impl MeasuredValue {
     pub(super) fn value_with_interval(&self) -> String {
         let [value, interval] = self.cells();
         if self.interval.is_some() { format!("{value} ({interval})") } else { value }
+    }
+
+    /// The same, and from 0 to 1 behind it where that is another scale.
+    pub(super) fn value_on_both_scales(&self) -> String {
+        let own = self.value_with_interval();
+        match self.scale {
+            Some(_) => format!("{own}; from 0 to 1: {}", self.without_scale().value_with_interval()),
+            None => own,
+        }
+    }
+
+    /// The value alone, in as few letters as say something.
+    pub(super) fn short_value(&self) -> Option<String> {
+        let value = self.value?;
+        Some(match self.scale {
+            Some(scale) => scale.name_after(&format_short_number(scale.place(value))),
+            None => format_short_number(value),
+        })
     }
 }
 
@@ -98,7 +226,38 @@ pub struct ChartTable {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A row of a table of measures.
+#[derive(Debug)]
+pub(super) struct MeasureRow {
+    pub(super) labels: Vec<String>,
+    pub(super) measure: MeasuredValue,
+    /// Cells behind those of the measure.
+    pub(super) more: Vec<String>,
+}
+
+/// What stands above the columns of a table of measures.
+#[derive(Debug)]
+pub(super) struct MeasureHead<'a> {
+    pub(super) labels: &'a [&'a str],
+    pub(super) value: &'a str,
+    pub(super) more: &'a [&'a str],
+}
+
 impl ChartTable {
+    /// A table of measures with their intervals; where one is on a scale of its rubric, also from 0 to 1.
+    pub(super) fn of_measures(head: &MeasureHead<'_>, rows: impl IntoIterator<Item = MeasureRow>) -> Self {
+        let rows: Vec<MeasureRow> = rows.into_iter().collect();
+        let is_scaled = rows.iter().any(|row| row.measure.scale.is_some());
+        let columns = [head.value, "95 % interval"].into_iter().chain(is_scaled.then_some("From 0 to 1"));
+        let columns: Vec<&str> =
+            head.labels.iter().copied().chain(columns).chain(head.more.iter().copied()).collect();
+        let cells = |MeasureRow { labels, measure, more }: MeasureRow| {
+            let unit = is_scaled.then(|| measure.without_scale().value_with_interval());
+            labels.into_iter().chain(measure.cells()).chain(unit).chain(more).collect()
+        };
+        Self::new(&columns, rows.into_iter().map(cells))
+    }
+
     pub(super) fn new(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Self {
         Self { head: head.iter().map(|head| (*head).to_owned()).collect(), rows: rows.into_iter().collect() }
     }

@@ -4,7 +4,9 @@ use std::f64::consts::TAU;
 
 use super::bars::{Bar, Bars};
 use super::canvas::{Canvas, PathShape, TextAnchor, legend_height, series_class};
-use super::measure::{ChartTable, MeasuredValue, finite, format_short_number};
+use super::measure::{
+    ChartTable, MeasureHead, MeasureRow, MeasuredValue, finite, format_rounded_number, shared_scale,
+};
 use super::palette::Tone;
 use super::text::to_single_line;
 
@@ -79,7 +81,7 @@ impl Radar {
             .collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
         let (wide, high) = (2.0 * layout.middle_x, 2.0 * layout.middle_y);
-        let about = format!("{} on {} axes from 0 in the middle to 1.", self.names(), self.axes.len());
+        let about = format!("{} on {} axes {}.", self.names(), self.axes.len(), self.describe_axis());
         let mut canvas = Canvas::new(wide, high + 2.0 + legend_height(wide, &legend), &self.title, about);
         for level in [0.25, 0.5, 0.75, 1.0] {
             canvas.polygon("grid", &layout.ring(|_| level));
@@ -96,6 +98,19 @@ impl Radar {
         self.draw_labels(&mut canvas, &layout);
         canvas.legend(high + 2.0, &legend);
         canvas
+    }
+
+    /// From where to where each axis goes.
+    fn describe_axis(&self) -> String {
+        let measures = || self.series.iter().flat_map(|series| &series.values);
+        let (low, high) = match shared_scale(measures()) {
+            Some(scale) => (scale.place(0.0), scale.place(1.0)),
+            None if measures().any(MeasuredValue::has_scale) => {
+                return "from the lowest score in the middle to the highest".to_owned();
+            }
+            None => (0.0, 1.0),
+        };
+        format!("from {} in the middle to {}", format_rounded_number(low), format_rounded_number(high))
     }
 
     fn names(&self) -> String {
@@ -142,7 +157,7 @@ impl Radar {
         for at in 0..layout.n {
             let Some(place) = point(at) else { continue };
             let who = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
-            let tip = format!("{who}{}: {}", self.axes[at], measure(at).value_with_interval());
+            let tip = format!("{who}{}: {}", self.axes[at], measure(at).value_on_both_scales());
             canvas.mark(index, &format!("{tone} dot"), &tip, place);
         }
     }
@@ -199,8 +214,8 @@ impl Radar {
     /// With a single shape, the value is after the name.
     fn value_behind(&self, at: usize) -> String {
         let [one] = self.series.as_slice() else { return String::new() };
-        let value = one.values.get(at).and_then(MeasuredValue::value);
-        value.map_or_else(|| " –".to_owned(), |value| format!(" {}", format_short_number(value)))
+        let value = one.values.get(at).and_then(MeasuredValue::short_value);
+        value.map_or_else(|| " –".to_owned(), |value| format!(" {value}"))
     }
 
     /// One or two axes make no shape.
@@ -221,13 +236,12 @@ impl Radar {
         let rows = self.axes.iter().enumerate().flat_map(|(at, axis)| {
             self.series.iter().map(move |series| {
                 let measure = series.values.get(at).copied().unwrap_or_default();
-                [to_single_line(axis), to_single_line(&series.name)]
-                    .into_iter()
-                    .chain(measure.cells())
-                    .collect()
+                let labels = vec![to_single_line(axis), to_single_line(&series.name)];
+                MeasureRow { labels, measure, more: Vec::new() }
             })
         });
-        ChartTable::new(&["", "Of", "Value", "95 % interval"], rows)
+        let head = MeasureHead { labels: &["", "Of"], value: "Value", more: &[] };
+        ChartTable::of_measures(&head, rows)
     }
 }
 

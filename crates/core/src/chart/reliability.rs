@@ -1,9 +1,11 @@
 //! Reliability diagram: whether events happen as often as they were predicted.
 
-use super::axis::Axis;
-use super::bars::draw_ticks;
+use super::axis::{Axis, AxisTick};
+use super::bars::{draw_ticks, ticks_height};
 use super::canvas::{Canvas, PathShape, TextAnchor};
-use super::measure::{ChartTable, MeasuredValue, finite, format_short_number};
+use super::measure::{
+    ChartScale, ChartTable, MeasureHead, MeasureRow, MeasuredValue, finite, format_short_number, shared_scale,
+};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReliabilityChart {
@@ -11,6 +13,8 @@ pub struct ReliabilityChart {
     pub bins: Vec<ReliabilityBin>,
     /// The expected calibration error.
     pub error: Option<f64>,
+    /// The ends of the scale of the rubric, if predictions are scores on one.
+    pub scale: Option<(f64, f64)>,
 }
 
 /// Predictions of about the same size.
@@ -25,6 +29,9 @@ pub struct ReliabilityBin {
 
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 366.0;
+const WIDTH: f64 = 390.0;
+/// Room for numbers from 0 to 1 at the right, if those at the left are on another scale.
+const UNIT_NUMBERS: f64 = 24.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 312.0;
 /// How high the counts below are.
@@ -32,17 +39,23 @@ const COUNTS: f64 = 44.0;
 
 impl ReliabilityChart {
     pub(super) fn draw(&self) -> Canvas {
+        let scale = ChartScale::of_scores(self.scale);
+        let observed_scale = shared_scale(self.bins.iter().map(|bin| &bin.observed));
         let about = format!(
             "Predicted against observed frequencies in {} groups; the diagonal is perfect calibration.",
             self.bins.len()
-        );
-        let floor = BOTTOM + 34.0 + COUNTS;
-        let mut canvas = Canvas::new(390.0, floor + 44.0, &self.title, about);
+        ) + &ChartScale::about(scale);
+        let floor = BOTTOM + 8.0 + ticks_height(scale) + COUNTS;
+        let width = if observed_scale.is_some() { WIDTH + UNIT_NUMBERS } else { WIDTH };
+        let mut canvas = Canvas::new(width, floor + 44.0, &self.title, about);
         let (across, up) = (Axis::between(0.0, 1.0, (LEFT, RIGHT)), Axis::between(0.0, 1.0, (BOTTOM, TOP)));
-        draw_ticks(&mut canvas, &across, (TOP, BOTTOM));
-        for (value, written) in up.ticks() {
-            canvas.line("grid", (LEFT, up.at(value)), (RIGHT, up.at(value)));
-            canvas.text(LEFT - 7.0, up.at(value) + 4.0, TextAnchor::End, 36.0, &written);
+        draw_ticks(&mut canvas, &across, scale, (TOP, BOTTOM));
+        for AxisTick { place: y, written, unit } in up.ticks_on(observed_scale) {
+            canvas.line("grid", (LEFT, y), (RIGHT, y));
+            canvas.text(LEFT - 7.0, y + 4.0, TextAnchor::End, 36.0, &written);
+            if let Some(unit) = unit {
+                canvas.text(RIGHT + 6.0, y + 4.0, TextAnchor::Start, UNIT_NUMBERS + 16.0, &unit);
+            }
         }
         canvas.text(LEFT + 8.0, TOP + 16.0, TextAnchor::Start, 220.0, "observed more often than predicted");
         canvas.text(RIGHT - 8.0, BOTTOM - 10.0, TextAnchor::End, 220.0, "observed less often than predicted");
@@ -63,8 +76,8 @@ impl ReliabilityChart {
             }
             let tip = format!(
                 "predicted {}, observed {}, n = {}",
-                format_short_number(bin.predicted),
-                bin.observed.value_with_interval(),
+                self.scaled_prediction(bin).value_on_both_scales(),
+                bin.observed.value_on_both_scales(),
                 bin.n
             );
             if let Some(value) = bin.observed.value() {
@@ -85,6 +98,11 @@ impl ReliabilityChart {
         canvas
     }
 
+    /// The prediction of a group, on the scale on which it is written.
+    fn scaled_prediction(&self, bin: ReliabilityBin) -> MeasuredValue {
+        MeasuredValue::of(bin.predicted).on_scale(self.scale)
+    }
+
     /// Groups that have a value to draw, in the order of their predictions.
     fn drawable_bins(&self) -> impl Iterator<Item = ReliabilityBin> {
         let mut bins: Vec<ReliabilityBin> =
@@ -94,14 +112,12 @@ impl ReliabilityChart {
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |reliability_bin: ReliabilityBin| {
-            let observed = reliability_bin.observed.cells();
-            [format_short_number(reliability_bin.predicted)]
-                .into_iter()
-                .chain(observed)
-                .chain([reliability_bin.n.to_string()])
-                .collect()
+        let row = |reliability_bin: ReliabilityBin| MeasureRow {
+            labels: vec![self.scaled_prediction(reliability_bin).value_on_both_scales()],
+            measure: reliability_bin.observed,
+            more: vec![reliability_bin.n.to_string()],
         };
-        ChartTable::new(&["Predicted", "Observed", "95 % interval", "n"], self.drawable_bins().map(row))
+        let head = MeasureHead { labels: &["Predicted"], value: "Observed", more: &["n"] };
+        ChartTable::of_measures(&head, self.drawable_bins().map(row))
     }
 }

@@ -32,11 +32,45 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
         tone,
         counts: (0..10).map(|it| it * n % 7).collect(),
     };
+    let bins: Vec<ReliabilityBin> = bins.collect();
     let row = |(label, measure)| ForestRow { label, measure, n };
     let mut points: Vec<TrendChartPoint> =
         pairs().map(|(label, measure)| TrendChartPoint { at: 0.0, label, measure }).collect();
     points.iter_mut().zip(values).for_each(|(point, value)| point.at = *value * 3.0);
+    let ends = Some((1.0, 5.0));
+    let scaled = || pairs().map(|(label, measure)| (label, measure.on_scale(ends)));
+    let scaled_points =
+        points.iter().map(|point| TrendChartPoint { measure: point.measure.on_scale(ends), ..point.clone() });
+    let differences = pairs().map(|(label, measure)| (label, measure.as_difference_on_scale(ends)));
+    let scaled_series =
+        RadarSeries { name: String::new(), values: scaled().map(|(_, measure)| measure).collect() };
     vec![
+        Chart::Radar(Radar { title: title(), axes: labels.to_vec(), series: vec![scaled_series], mark }),
+        Chart::Bars(Bars {
+            title: title(),
+            bars: scaled().map(|(label, measure)| Bar { label, measure, tone: Tone::Plain }).collect(),
+            mark,
+        }),
+        Chart::Distribution(Distribution {
+            scale: ends,
+            ..Distribution::of_tenths(title(), vec![layer(Tone::Fail, n)], mark)
+        }),
+        Chart::Trend(TrendChart { title: title(), points: scaled_points.collect(), mark }),
+        Chart::Forest(Forest {
+            title: title(),
+            rows: differences.map(row).collect(),
+            whole: pairs().map(row).next(),
+            reference: 0.0,
+        }),
+        Chart::Reliability(ReliabilityChart {
+            title: title(),
+            bins: bins
+                .iter()
+                .map(|bin| ReliabilityBin { observed: bin.observed.on_scale(ends), ..*bin })
+                .collect(),
+            error: mark,
+            scale: ends,
+        }),
         Chart::Radar(Radar { title: title(), axes: labels.to_vec(), series: vec![series("")], mark }),
         Chart::Radar(Radar {
             title: title(),
@@ -56,7 +90,7 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
         )),
         Chart::Matrix(MatrixChart::confusion(title(), title(), title(), labels, &counts)),
         Chart::Matrix(MatrixChart::agreement(title(), labels, cells)),
-        Chart::Reliability(ReliabilityChart { title: title(), bins: bins.collect(), error: mark }),
+        Chart::Reliability(ReliabilityChart { title: title(), bins, error: mark, scale: None }),
         Chart::Trend(TrendChart { title: title(), points, mark }),
         Chart::Forest(Forest {
             title: title(),
@@ -257,12 +291,98 @@ fn tables_hold_what_is_drawn() {
             "{table:?}"
         );
         // A range that nothing lies in has no bar.
-        let drawn = table.rows.iter().filter(|row| !row[1..].iter().all(|row| row == "0"));
+        let is_count = |cell: &&String| !cell.contains(" to ");
+        let drawn = table.rows.iter().filter(|row| !row[1..].iter().filter(is_count).all(|cell| cell == "0"));
         for cell in drawn.flatten().filter(|drawn| *drawn != "–") {
             assert!(svg.contains(&escape_xml(cell)), "{cell} is not in {svg}");
         }
         assert!(!svg.contains("NaN") && !table.rows.iter().flatten().any(|row| row.contains("NaN")));
     }
+}
+
+fn texts(chart: &Chart) -> Vec<String> {
+    boxes(&chart.svg(ChartMedium::Page)).into_iter().map(|(_, _, _, text)| text).collect()
+}
+
+fn check_texts(chart: &Chart, expected: &[&str]) {
+    let texts = texts(chart);
+    for one in expected {
+        assert!(texts.iter().any(|text| text == one), "{one} is not in {texts:?}");
+    }
+}
+
+#[test]
+fn numbers_of_an_axis_are_round_on_the_scale_of_the_rubric_and_from_0_to_1_beside_it() {
+    let ends = Some((1.0, 5.0));
+    let measure = MeasuredValue::new(Some(0.5), Some((0.375, 0.625)));
+    let numbers = ["1", "(0)", "2", "(0.25)", "3", "(0.5)", "4", "(0.75)", "5", "(1)"];
+
+    let point = TrendChartPoint { at: 1.0, label: "Monday".to_owned(), measure: measure.on_scale(ends) };
+    let trend = Chart::Trend(TrendChart { title: "t".to_owned(), points: vec![point], mark: None });
+    check_texts(&trend, &numbers);
+    assert!(
+        trend
+            .svg(ChartMedium::Page)
+            .contains("Monday: 3.00/5 (2.50 to 3.50); from 0 to 1: 0.50 (0.38 to 0.62)")
+    );
+    let table = trend.table();
+    assert_eq!(table.head, ["When", "Value", "95 % interval", "From 0 to 1"]);
+    assert_eq!(table.rows, [["Monday", "3.00/5", "2.50 to 3.50", "0.50 (0.38 to 0.62)"]]);
+
+    let bar = |label: &str, measure| Bar { label: label.to_owned(), measure, tone: Tone::Plain };
+    let bars = |bars| Chart::Bars(Bars { title: "t".to_owned(), bars, mark: Some(0.7) });
+    let shared = bars(vec![bar("tone", measure.on_scale(ends)), bar("facts", MeasuredValue::default())]);
+    check_texts(&shared, &numbers);
+    check_texts(&shared, &["3.00/5", "pass mark 3.8 (0.7)", "no value"]);
+    // Bars on several scales share the axis from 0 to 1 only.
+    let mixed = bars(vec![bar("tone", measure.on_scale(ends)), bar("facts", measure)]);
+    check_texts(&mixed, &["0.2", "0.8", "3.00/5", "0.50", "pass mark 0.7"]);
+    assert_eq!(mixed.table().rows[1], ["facts", "0.50", "0.38 to 0.62", "0.50 (0.38 to 0.62)"]);
+
+    let counts =
+        vec![DistributionLayer { name: "all".to_owned(), tone: Tone::Plain, counts: vec![0, 0, 0, 1] }];
+    let scores = Chart::Distribution(Distribution {
+        scale: ends,
+        ..Distribution::of_tenths("t".to_owned(), counts, Some(0.75))
+    });
+    check_texts(&scores, &numbers);
+    check_texts(&scores, &["pass mark 4 (0.75)"]);
+    assert!(scores.svg(ChartMedium::Page).contains("2.2 to 2.6 (0.3 to 0.4 from 0 to 1): 1 all"));
+    assert_eq!(scores.table().head, ["Range", "From 0 to 1", "all"]);
+    assert_eq!(scores.table().rows[3], ["2.2 to 2.6", "0.3 to 0.4", "1"]);
+}
+
+#[test]
+fn a_difference_is_nothing_on_every_scale_where_there_is_none() {
+    let measure = MeasuredValue::new(Some(0.25), Some((0.125, 0.375)));
+    let row = |label: &str, measure| ForestRow { label: label.to_owned(), measure, n: 9 };
+    let chart = Chart::Forest(Forest {
+        title: "t".to_owned(),
+        // A share of cases has no scale.
+        rows: vec![row("pass rate", measure)],
+        whole: Some(row("score", measure.as_difference_on_scale(Some((1.0, 5.0))))),
+        reference: 0.0,
+    });
+    check_texts(&chart, &["0", "(0)", "4", "(1)", "0.25 (0.12 to 0.38)", "1.00 on 1–5 (0.50 to 1.50)"]);
+    assert!(chart.svg(ChartMedium::Page).contains("differ significantly from 0. Numbers are on 1–5"));
+    assert_eq!(chart.table().rows[1], ["score", "1.00 on 1–5", "0.50 to 1.50", "0.25 (0.12 to 0.38)", "9"]);
+}
+
+#[test]
+fn a_radar_writes_each_value_on_the_scale_of_its_criterion() {
+    let value = |ends| MeasuredValue::of(0.5).on_scale(ends);
+    let radar = |values| {
+        let axes = ["tone", "facts", "style"].map(str::to_owned).to_vec();
+        let series = vec![RadarSeries { name: String::new(), values }];
+        Chart::Radar(Radar { title: "t".to_owned(), axes, series, mark: None })
+    };
+    let mixed = radar(vec![value(Some((1.0, 5.0))), value(Some((0.0, 10.0))), value(None)]);
+    check_texts(&mixed, &["tone 3.00/5", "facts 5.00/10", "style 0.50"]);
+    let about = |chart: &Chart| chart.svg(ChartMedium::Page);
+    assert!(about(&mixed).contains("from the lowest score in the middle to the highest."));
+    let shared = radar(vec![value(Some((1.0, 5.0))); 3]);
+    assert!(about(&shared).contains("3 axes from 1 in the middle to 5."));
+    assert!(about(&radar(vec![value(None); 3])).contains("3 axes from 0 in the middle to 1."));
 }
 
 /// A colour of the palette, red, green and blue in linear light.

@@ -1,8 +1,8 @@
 //! A number over time, inside the band in which it may lie at any time.
 
-use super::axis::Axis;
+use super::axis::{Axis, AxisTick};
 use super::canvas::{Canvas, PathShape, TextAnchor};
-use super::measure::{ChartTable, MeasuredValue, finite, format_rounded_number};
+use super::measure::{ChartScale, ChartTable, MeasureHead, MeasureRow, MeasuredValue, finite, shared_scale};
 use super::text::{SIZE, fit, to_single_line, width};
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,19 +29,29 @@ const TOP: f64 = 24.0;
 const BOTTOM: f64 = 228.0;
 /// With more points than this, a line says as much without marks.
 const MOST_MARKS: usize = 60;
+/// Numbers beside the plot are this far from the name of the pass mark, which has two lines.
+const AROUND_MARK: f64 = 17.0;
 /// The widest that a time may be written.
 const LABEL: f64 = 96.0;
 
 impl TrendChart {
     pub(super) fn draw(&self) -> Canvas {
         let points = self.drawable_points();
-        let about = format!("{} values over time with their confidence sequence.", points.len());
+        let scale = shared_scale(points.iter().map(|point| &point.measure));
+        let about = format!("{} values over time with their confidence sequence.", points.len())
+            + &ChartScale::about(scale);
         let mut canvas = Canvas::new(WIDTH, BOTTOM + 28.0, &self.title, about);
         let mark = self.mark.and_then(finite);
         let up = Axis::over(points.iter().flat_map(|point| point.measure.reach()).chain(mark), (BOTTOM, TOP));
-        for (value, written) in up.ticks() {
-            canvas.line("grid", (LEFT, up.at(value)), (RIGHT, up.at(value)));
-            canvas.text(LEFT - 8.0, up.at(value) + 4.0, TextAnchor::End, LEFT - 12.0, &written);
+        // Beside the plot, where no line runs through it, and above the times.
+        let mark_text_y = mark.map(|mark| up.at(mark).min(BOTTOM - 8.0));
+        for AxisTick { place: y, written, unit } in up.ticks_on(scale) {
+            canvas.line("grid", (LEFT, y), (RIGHT, y));
+            canvas.text(LEFT - 8.0, y + 4.0, TextAnchor::End, LEFT - 12.0, &written);
+            let is_free = mark_text_y.is_none_or(|mark_y| AROUND_MARK <= (mark_y - y).abs());
+            if let Some(unit) = unit.filter(|_| is_free) {
+                canvas.text(RIGHT + 6.0, y + 4.0, TextAnchor::Start, WIDTH - RIGHT - 8.0, &unit);
+            }
         }
         let across = time_axis(&points);
         draw_times(&mut canvas, &points, &across);
@@ -61,18 +71,15 @@ impl TrendChart {
                 above.chain(ends.iter().rev().map(|(x, low, _)| (*x, *low))).collect();
             canvas.path("s0 band", "", &band, PathShape::Closed);
         }
-        if let Some(mark) = mark {
-            let y = up.at(mark);
-            canvas.line("mark", (LEFT, y), (RIGHT, y));
-            // Beside the plot, where no line runs through it, and above the times.
-            let y = y.min(BOTTOM - 8.0);
+        if let Some((mark, y)) = mark.zip(mark_text_y) {
+            canvas.line("mark", (LEFT, up.at(mark)), (RIGHT, up.at(mark)));
             canvas.text(RIGHT + 6.0, y - 2.0, TextAnchor::Start, WIDTH - RIGHT - 8.0, "pass mark");
             canvas.text(
                 RIGHT + 6.0,
                 y + 11.0,
                 TextAnchor::Start,
                 WIDTH - RIGHT - 8.0,
-                &format_rounded_number(mark),
+                &ChartScale::format_mark(scale, mark),
             );
         }
         let place = |trend_chart_point: &&TrendChartPoint| {
@@ -98,7 +105,7 @@ impl TrendChart {
                 canvas.mark(
                     0,
                     "s0 dot",
-                    &format!("{}: {}", point.label, point.measure.value_with_interval()),
+                    &format!("{}: {}", point.label, point.measure.value_on_both_scales()),
                     (x, y),
                 );
             }
@@ -115,13 +122,13 @@ impl TrendChart {
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |trend_chart_point: &TrendChartPoint| {
-            [to_single_line(&trend_chart_point.label)]
-                .into_iter()
-                .chain(trend_chart_point.measure.cells())
-                .collect()
+        let row = |trend_chart_point: &TrendChartPoint| MeasureRow {
+            labels: vec![to_single_line(&trend_chart_point.label)],
+            measure: trend_chart_point.measure,
+            more: Vec::new(),
         };
-        ChartTable::new(&["When", "Value", "95 % interval"], self.drawable_points().into_iter().map(row))
+        let head = MeasureHead { labels: &["When"], value: "Value", more: &[] };
+        ChartTable::of_measures(&head, self.drawable_points().into_iter().map(row))
     }
 }
 

@@ -81,15 +81,19 @@ impl Nodes {
 
 /// Accepts a draft with some advice, or reports everything wrong with it, each at its place.
 pub(super) fn accept(cx: &Context<'_>, draft: Draft, spot: &Spot) -> Option<Rubric> {
+    let rubric = accept_without_advice(cx, draft, spot)?;
+    for advice in lint(&rubric) {
+        let span = spot.at(&advice.at).span_of(advice.key);
+        cx.report(Diagnostic::advice(advice.code, span, advice.message).help(advice.help));
+    }
+    Some(rubric)
+}
+
+/// The same for a change of a rubric that was accepted before, so that no advice is given twice.
+pub(super) fn accept_without_advice(cx: &Context<'_>, draft: Draft, spot: &Spot) -> Option<Rubric> {
     let ids: Vec<String> = draft.criteria.iter().map(|criterion| criterion.id.clone()).collect();
     match Rubric::new(draft) {
-        Ok(rubric) => {
-            for advice in lint(&rubric) {
-                let span = spot.at(&advice.at).span_of(advice.key);
-                cx.report(Diagnostic::advice(advice.code, span, advice.message).help(advice.help));
-            }
-            Some(rubric)
-        }
+        Ok(rubric) => Some(rubric),
         Err(faults) => {
             for fault in faults {
                 let mut diagnostic = diagnostic(&fault, spot.of_fault(&fault), &ids);

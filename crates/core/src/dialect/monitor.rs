@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::context::Context;
 use super::fields::MappingReader;
-use super::lower::{Spot, accept};
+use super::lower::{Spot, accept, accept_without_advice};
 use super::rubric::{EvalRubricAdditions, NamedRubrics, read_rubric_definition};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Display, Draft, Rubric, Scale};
@@ -347,7 +347,7 @@ fn with_pass_mark(
         return None;
     }
     let draft = Draft { pass_mark: (mark - min) / (max - min), ..Draft::clone(&rubric) };
-    accept(cx, draft, &Spot::new(span)).map(Arc::new)
+    accept_without_advice(cx, draft, &Spot::new(span)).map(Arc::new)
 }
 
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {

@@ -3,8 +3,8 @@
 
 use super::outcome_text::{format_known_cost, run_duration_seconds};
 use super::{
-    FailedRunGate, ReportContext, Rubrics, RunTally, case_notes, finding, format_case_score, format_run_cost,
-    join_grader_names, markdown, parse_run_rubrics, reasons,
+    FailedRunGate, ReportContext, Rubrics, RunTally, case_notes, finding, format_case_score,
+    format_pass_mark, format_run_cost, join_grader_names, markdown, parse_run_rubrics, reasons,
 };
 use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
@@ -98,7 +98,7 @@ fn render_case_annotation(
 fn describe_case_figures(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> String {
     let verdict = Some(format!("verdict {}", result.verdict.status.as_str()));
     let score = format_case_score(result, rubrics).map(|score| format!("score {score}"));
-    let mark = run.shown_pass_mark(&result.rubric).map(|mark| format!("pass mark {mark:.2}"));
+    let mark = format_pass_mark(run, result, rubrics).map(|mark| format!("pass mark {mark}"));
     let graders = Some(join_grader_names(result)).filter(|names| !names.is_empty());
     let graders = graders.map(|names| format!("graded by {names}"));
     let cost = format_known_cost(result.spend).map(|cost| format!("cost {cost}"));

@@ -6,8 +6,8 @@ use super::outcome_text::{collect_grader_statements, format_evidence_quote, run_
 use super::regressions::comparison_section;
 use super::{
     FailedRunGate, ReportContext, RunTally, case_notes, format_case_cost, format_case_score,
-    format_mean_score, format_run_cost, join_grader_names, parse_run_rubrics, shared_score_scale,
-    short_verdict_grounds,
+    format_mean_score, format_pass_mark, format_run_cost, join_grader_names, parse_run_rubrics,
+    shared_score_scale, short_verdict_grounds,
 };
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
@@ -93,7 +93,7 @@ fn write_case_table(out: &mut String, run: &Run) {
             escape_markdown_text(&result.case),
             result.verdict.status.as_str(),
             or_dash(format_case_score(&result, &rubrics)),
-            or_dash(run.shown_pass_mark(&result.rubric).map(|mark| format!("{mark:.2}"))),
+            or_dash(format_pass_mark(run, &result, &rubrics)),
             escape_markdown_text(&join_grader_names(&result)),
             format_case_cost(&result)
         );

@@ -3,7 +3,7 @@
 use crate::chart::{Chart, MeasuredValue, Radar, RadarSeries};
 use crate::task_results::{QuestionKind, QuestionResult, TaskResults};
 
-/// Criteria around a circle, each on 0 to 1 of its scale; a shape for each group, or one for all.
+/// Criteria around a circle, each from one end of its scale to the other; a shape for each group, or one for all.
 pub fn results_radar(results: &TaskResults, title: &str) -> Chart {
     let is_axis = |question: &&QuestionResult| {
         question.kind == QuestionKind::Criterion && question.mean.is_some() && question.scale.is_some()
@@ -19,7 +19,7 @@ pub fn results_radar(results: &TaskResults, title: &str) -> Chart {
             let (low, high) = question.interval?;
             on_unit(low).zip(on_unit(high))
         });
-        MeasuredValue::new(mean, interval)
+        MeasuredValue::new(mean, interval).on_scale(axis.scale)
     };
     let shape = |name: &str, questions: &[QuestionResult]| RadarSeries {
         name: name.to_owned(),

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::dialect::read_canonical_rubric;
 use crate::grade::{Grade, Outcome, RubricHash, Value, VerdictStatus};
-use crate::quantity::format_unlike;
+use crate::quantity::{format_unlike, move_to_scale};
 use crate::rubric::{Aggregation, Criterion, CriterionKind, Display, Polarity, Rubric, Scale};
 use crate::run::{CaseResult, Run};
 
@@ -40,6 +40,14 @@ pub fn format_case_score(result: &CaseResult, rubrics: &Rubrics) -> Option<Strin
     Some(put_own_scale_first(format!("{score:.2}"), format_native_score(result, rubrics.get(&result.rubric))))
 }
 
+/// The pass mark of a case, on the scale of its score first where it has one: `3.8/5 (0.70)`. `None` if every score
+/// reaches it.
+pub fn format_pass_mark(run: &Run, result: &CaseResult, rubrics: &Rubrics) -> Option<String> {
+    let mark = run.shown_pass_mark(&result.rubric)?;
+    let scale = rubrics.get(&result.rubric).and_then(|rubric| score_scale(result, rubric));
+    Some(format_beside_own_scale(mark, scale))
+}
+
 /// The mean of the scores of a run, on their own scale first if all share one: `3.5/5 (0.62)`.
 pub fn format_mean_score(run: &Run) -> Option<String> {
     let MeanScore { mean, scale } = compute_mean_score(run)?;
@@ -49,10 +57,6 @@ pub fn format_mean_score(run: &Run) -> Option<String> {
 /// A score from 0 to 1 on another scale, such as `3.4/5`.
 pub fn format_on_scale(unit: f64, scale: (f64, f64)) -> String {
     format!("{:.1}/{}", move_to_scale(unit, scale), scale.1)
-}
-
-fn move_to_scale(unit: f64, (low, high): (f64, f64)) -> f64 {
-    low + unit * (high - low)
 }
 
 /// A score from 0 to 1, on its own scale first if it has one: `3.5/5 (0.62)`.
@@ -87,6 +91,36 @@ fn format_ends((low, high): (f64, f64)) -> String {
 
 fn format_ends_on_scale((low, high): (f64, f64), scale: (f64, f64)) -> String {
     format!("[{:.2}, {:.2}]", move_to_scale(low, scale), move_to_scale(high, scale))
+}
+
+/// The difference of two means with its interval, on their own scale first if they have one:
+/// `+0.80 [+0.40, +1.20] on 1–5 (+0.200 [+0.100, +0.300])`.
+pub fn format_difference_with_interval(
+    difference: f64,
+    (low, high): (f64, f64),
+    scale: Option<(f64, f64)>,
+) -> String {
+    let own = |(bottom, top): (f64, f64)| {
+        let [difference, low, high] = [difference, low, high].map(|unit| unit * (top - bottom));
+        format!("{difference:+.2} [{low:+.2}, {high:+.2}] on {bottom}–{top}")
+    };
+    put_own_scale_first(format!("{difference:+.3} [{low:+.3}, {high:+.3}]"), scale.map(own))
+}
+
+/// The interval of the difference of two means, on their own scale first if they have one:
+/// `+0.40 to +1.20 on 1–5 (+0.100 to +0.300)`.
+pub fn format_difference_interval((low, high): (f64, f64), scale: Option<(f64, f64)>) -> String {
+    let own = |(bottom, top): (f64, f64)| {
+        let [low, high] = [low, high].map(|unit| unit * (top - bottom));
+        format!("{low:+.2} to {high:+.2} on {bottom}–{top}")
+    };
+    put_own_scale_first(format!("{low:+.3} to {high:+.3}"), scale.map(own))
+}
+
+/// How far apart two scores are, on their own scale first if they have one: `2.0 on 1–5 (0.50)`.
+pub fn format_score_distance(distance: f64, scale: Option<(f64, f64)>) -> String {
+    let own = |(bottom, top): (f64, f64)| format!("{:.1} on {bottom}–{top}", distance * (top - bottom));
+    put_own_scale_first(format!("{distance:.2}"), scale.map(own))
 }
 
 /// The score of a case and a mark that it misses, with as many digits as tell them apart, on their own scale first if

@@ -364,7 +364,7 @@ impl RunComparison {
             listed.chain(&compared.only_before).chain(&compared.only_after).chain(&compared.undecided);
         let names: BTreeSet<&str> = listed.map(String::as_str).collect();
         let names = list_name_parts(&names, [before, after]);
-        let forest = report::build_comparison_forest(&compared).as_ref().map(ChartView::from);
+        let forest = report::build_comparison_forest(&compared, after).as_ref().map(ChartView::from);
         let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
             compared;
         let scales = report::declared_scales(after);

@@ -9,7 +9,7 @@ use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
 use super::LoadedMonitorVersion;
-use super::estimates::{JudgeSeries, TallySelection, TrafficWindow, load_monitor_tallies};
+use super::estimates::{JudgeSeries, TallySelection, TrafficWindow, load_monitor_tallies, own_score_scale};
 
 /// Readers of a chart cannot distinguish more shapes than this.
 pub const MOST_AGENTS: usize = 6;
@@ -48,6 +48,7 @@ pub async fn build_monitor_radar(
                 estimate.as_ref().map(|traffic| traffic.mean),
                 estimate.as_ref().map(|traffic| traffic.interval),
             )
+            .on_scale(rubric.as_ref().and_then(|rubric| own_score_scale(rubric, criterion)))
         };
         RadarSeries { name: (*agent).to_owned(), values: axes.iter().map(value).collect() }
     };

@@ -1,12 +1,13 @@
 //! Re-scoring: judges traces of earlier versions again under a newer one. Earlier scores stay.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jurist_core::candidate::{Candidate, JudgeInput, Usage};
 use jurist_core::grade::{Time, Usd};
 use jurist_core::judge::Prompter;
 use jurist_core::plan::hash_position;
-use jurist_core::rubric::{Criterion, CriterionKind};
+use jurist_core::rubric::{Criterion, CriterionKind, Rubric};
 use jurist_core::stats::monitoring::estimate_traffic_mean;
 use jurist_core::stats::sampling::stratified_weighted_mean;
 use jurist_store::decisions::{DecisionState, MonitorDecision, TallyGrouping};
@@ -15,12 +16,14 @@ use jurist_store::monitors::{MonitorVersion, StoredMonitor};
 use jurist_store::rescores::{Rescorable, Rescore};
 use jurist_store::scores::ScoreFilter;
 use jurist_store::tallies::TallyFilter;
-use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError, TraceId};
+use jurist_store::{
+    AccountId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError, TraceId,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
-use super::estimates::{StratumSums, sum_by_stratum};
+use super::estimates::{ScoreScale, StratumSums, own_score_scale, sum_by_stratum};
 use super::judgement_costs::load_judgement_costs;
 use super::pace::{MonitorBudgetView, MonthlyBudget, load_monthly_budgets, monitor_budget_cap};
 use super::pause::hasten_unfunded_jobs;
@@ -161,6 +164,9 @@ pub struct RescoreView {
     pub created: String,
     /// Estimate of the newer version for that time range.
     pub score: Option<TrafficView>,
+    /// The author's scale for that estimate, which is from 0 to 1; absent if that is the only scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScoreScale>,
     /// Difference from each earlier version, on the same traces.
     pub offsets: Vec<Offset>,
 }
@@ -180,6 +186,9 @@ pub struct Offset {
     pub mean: f64,
     /// 95 % confidence interval of the mean difference.
     pub interval: (f64, f64),
+    /// The author's scale of the scores that are compared, if both versions have the same; absent if that is 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScoreScale>,
 }
 
 /// Computes the number of traces and the projected cost.
@@ -411,19 +420,35 @@ pub async fn list_rescores(
     project: ProjectId,
     monitor: &StoredMonitor,
 ) -> Result<Vec<RescoreView>, StoreError> {
+    let rubrics = load_monitor_rubrics(store, project, monitor).await?;
     let mut all = Vec::new();
     for it in store.rescores(project, monitor.id).await? {
-        all.push(build_rescore_view(store, project, monitor, &it).await?);
+        all.push(build_rescore_view(store, project, monitor, &rubrics, &it).await?);
     }
     Ok(all)
+}
+
+/// The rubrics of all versions of a monitor. One that cannot be read is only less to show.
+async fn load_monitor_rubrics(
+    store: &Store,
+    project: ProjectId,
+    monitor: &StoredMonitor,
+) -> Result<BTreeMap<RubricVersionId, Arc<Rubric>>, StoreError> {
+    let versions = store.monitor_versions(project, monitor.id).await?;
+    let loaded = versions.iter().filter_map(|version| LoadedMonitorVersion::read(version).ok());
+    Ok(loaded.map(|version| (version.rubric_version, Arc::clone(&version.monitor.rubric))).collect())
 }
 
 async fn build_rescore_view(
     store: &Store,
     project: ProjectId,
     monitor: &StoredMonitor,
+    rubrics: &BTreeMap<RubricVersionId, Arc<Rubric>>,
     it: &Rescore,
 ) -> Result<RescoreView, StoreError> {
+    let scale_in = |version: &RubricVersionId, criterion: &str| {
+        rubrics.get(version).and_then(|rubric| own_score_scale(rubric, criterion)).map(ScoreScale::from)
+    };
     let window = (it.since, it.until);
     let filter =
         ScoreFilter { agent: None, rubric_version: None, criterion: None, from: it.since, until: it.until };
@@ -466,6 +491,9 @@ async fn build_rescore_view(
                 n,
                 mean: mean.mean,
                 interval: mean.interval,
+                // Offsets of answers on different scales have a meaning from 0 to 1 only.
+                scale: scale_in(&it.rubric_version, criterion)
+                    .filter(|scale| scale_in(version, criterion) == Some(*scale)),
             });
         }
     }
@@ -487,6 +515,7 @@ async fn build_rescore_view(
         note: explain_unjudged_traces(monitor, &left, it.n_traces.saturating_sub(n_scored as u64 + n_errors)),
         created: it.created.to_string(),
         score: estimate_traffic_mean(&units).ok().map(TrafficView::from),
+        scale: scale_in(&it.rubric_version, ""),
         offsets,
     })
 }

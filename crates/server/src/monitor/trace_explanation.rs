@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::dialect::read_canonical_rubric;
 use jurist_core::grade::VerdictStatus;
-use jurist_core::report::rubric_score_scale;
+use jurist_core::report::{criterion_score_scale, rubric_score_scale};
+use jurist_core::rubric::Rubric;
 use jurist_store::decisions::{DecisionEvent, MonitorDecision};
 use jurist_store::grades::VerdictHead;
 use jurist_store::monitors::MonitorVersion;
@@ -56,6 +57,9 @@ pub struct DecisionView {
     pub scale: Option<ScoreScale>,
     /// Disagreement of its judges, from 0 to 1.
     pub spread: Option<f64>,
+    /// The author's scale for the disagreement, if all criteria and the score share one; absent if that is 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread_scale: Option<ScoreScale>,
     /// Whether its judges disagree by more than the margin of the monitor.
     pub is_disputed: bool,
     /// When the decision was made, in UTC (RFC 3339).
@@ -99,11 +103,29 @@ pub async fn explain_trace_decisions(
     Ok(all)
 }
 
-/// The newest verdict of a monitor about a trace, with the author's scale of its rubric.
+/// The newest verdict of a monitor about a trace, with the author's scales of its rubric.
 #[derive(Debug)]
 pub struct ScaledVerdict {
     verdict: VerdictHead,
-    scale: Option<ScoreScale>,
+    scales: VerdictScales,
+}
+
+/// The author's scales for the score of a verdict, and for the largest difference between judges.
+#[derive(Debug, Clone, Copy, Default)]
+struct VerdictScales {
+    score: Option<ScoreScale>,
+    spread: Option<ScoreScale>,
+}
+
+impl VerdictScales {
+    fn of(rubric: &Rubric) -> Self {
+        let score = rubric_score_scale(rubric);
+        // The largest difference may be that of any criterion.
+        let is_shared = |ends: &(f64, f64)| {
+            rubric.questions().all(|question| criterion_score_scale(rubric, &question.id()) == Some(*ends))
+        };
+        Self { score: score.map(ScoreScale::from), spread: score.filter(is_shared).map(ScoreScale::from) }
+    }
 }
 
 /// The newest verdict of each monitor about each of some traces, by trace and name of the monitor.
@@ -113,18 +135,19 @@ pub async fn load_newest_verdicts(
     traces: &[String],
 ) -> Result<BTreeMap<(String, String), ScaledVerdict>, StoreError> {
     let verdicts = store.newest_verdicts(project, traces).await?;
-    let mut scales: BTreeMap<RubricVersionId, Option<ScoreScale>> = BTreeMap::new();
+    let mut scales: BTreeMap<RubricVersionId, VerdictScales> = BTreeMap::new();
     for verdict in &verdicts {
         let version = &verdict.rubric_version;
         if !scales.contains_key(version) {
             let canonical = store.rubric_version(project, version).await?.canonical;
-            let scale = read_canonical_rubric(&canonical).and_then(|rubric| rubric_score_scale(&rubric));
-            scales.insert(version.clone(), scale.map(ScoreScale::from));
+            let rubric = read_canonical_rubric(&canonical);
+            scales.insert(version.clone(), rubric.as_ref().map(VerdictScales::of).unwrap_or_default());
         }
     }
     let by_monitor = |verdict: VerdictHead| {
-        let (monitor, scale) = (verdict.monitor.clone()?, scales.get(&verdict.rubric_version).copied());
-        Some(((verdict.candidate.clone(), monitor), ScaledVerdict { verdict, scale: scale.flatten() }))
+        let (monitor, scales) = (verdict.monitor.clone()?, scales.get(&verdict.rubric_version).copied());
+        let scales = scales.unwrap_or_default();
+        Some(((verdict.candidate.clone(), monitor), ScaledVerdict { verdict, scales }))
     };
     Ok(verdicts.into_iter().filter_map(by_monitor).collect())
 }
@@ -150,6 +173,7 @@ impl DecisionView {
             score: None,
             scale: None,
             spread: it.spread,
+            spread_scale: None,
             is_disputed: it.is_disputed,
             decided: it.decided.to_string(),
             updated: it.updated.to_string(),
@@ -162,13 +186,23 @@ impl DecisionView {
     pub fn set_verdict(&mut self, newest: Option<ScaledVerdict>) {
         self.verdict = newest.as_ref().map(|newest| newest.verdict.status);
         self.score = newest.as_ref().and_then(|newest| newest.verdict.score);
-        self.scale = newest.and_then(|newest| newest.scale).filter(|_| self.score.is_some());
+        let scales = newest.map(|newest| newest.scales).unwrap_or_default();
+        self.scale = scales.score.filter(|_| self.score.is_some());
+        self.spread_scale = scales.spread.filter(|_| self.spread.is_some());
     }
 
     /// Hides the judges' results if the viewer has still to annotate the trace.
     pub fn hide_if_withheld(self, withheld: &BTreeSet<String>) -> Self {
         if withheld.contains(&self.trace) {
-            Self { verdict: None, score: None, scale: None, spread: None, is_disputed: false, ..self }
+            Self {
+                verdict: None,
+                score: None,
+                scale: None,
+                spread: None,
+                spread_scale: None,
+                is_disputed: false,
+                ..self
+            }
         } else {
             self
         }

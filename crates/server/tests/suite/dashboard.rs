@@ -249,15 +249,15 @@ fn agents_stand_on_top_of_each_other_in_one_picture() {
         assert_eq!(both, place.get("/api/v1/monitors/tone/radar").await, "all agents by default");
         assert!(both["svg"].as_str().unwrap().starts_with("<svg"), "{both}");
         let table = &both["table"];
-        assert_eq!(table["columns"].as_array().unwrap().len(), 4, "{table}");
+        assert_eq!(table["columns"], json!(["", "Of", "Value", "95 % interval", "From 0 to 1"]));
         let rows: Vec<_> =
             table["rows"].as_array().unwrap().iter().map(|item| (&item[0], &item[1], &item[2])).collect();
         let row = |criterion: &str, agent: &str, value: &str| (json!(criterion), json!(agent), json!(value));
         let told = [
-            row("right", "desk", "1.00"),
-            row("right", "shop", "0.25"),
-            row("kind", "desk", "1.00"),
-            row("kind", "shop", "0.25"),
+            row("right", "desk", "5.00/5"),
+            row("right", "shop", "2.00/5"),
+            row("kind", "desk", "5.00/5"),
+            row("kind", "shop", "2.00/5"),
         ];
         assert_eq!(rows, told.iter().map(|told| (&told.0, &told.1, &told.2)).collect::<Vec<_>>());
         let stranger = place.get("/api/v1/monitors/tone/radar?agent=%3Cscript%3E").await;

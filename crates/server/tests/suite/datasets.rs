@@ -139,7 +139,7 @@ fn records_make_versions_that_are_read_compared_and_exported() {
 #[cfg(feature = "parquet")]
 #[test]
 fn a_version_is_exported_as_a_table() {
-    crate::place::served_on_sqlite(&ServerSettings::default(), |place| async move {
+    served_on_sqlite(&ServerSettings::default(), |place| async move {
         place.dataset("support").await;
         let records =
             json!([record("a", "x"), { "id": "b", "input": "q", "output": "y", "metadata": { "n": 1 } }]);

@@ -494,6 +494,7 @@ fn judges_that_disagree_are_flagged_and_their_scores_averaged() {
             (items.len(), &items[0]["trace"], &items[0]["spread"]),
             (1, &json!("apart"), &json!(0.75))
         );
+        assert_eq!(items[0]["spread_scale"], json!({ "min": 1.0, "max": 5.0 }));
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let judges: Vec<&str> =
             found["judges"].as_array().unwrap().iter().map(|item| item["judge"].as_str().unwrap()).collect();
@@ -594,6 +595,8 @@ fn a_new_version_judges_earlier_traces_again_and_says_how_far_it_is_off() {
             done["offsets"].as_array().unwrap().iter().find(|item| item["criterion"].is_null()).unwrap();
         assert_eq!(offset["n"], 8);
         assert!((offset["mean"].as_f64().unwrap() + 0.25).abs() < 1e-9, "{offset}");
+        let scale = json!({ "min": 1.0, "max": 5.0 });
+        assert_eq!((&done["scale"], &offset["scale"]), (&scale, &scale));
         // What the first version said stays, and the second has nothing of its own yet.
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let judges = found["judges"].as_array().unwrap();

@@ -376,7 +376,10 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
             MonitorSubcommand::Rescores { name, json } => {
                 let all = target.rescores(name).await?;
                 if !json.print_if_requested(&mut out, &all)? {
-                    let ids = all.iter().map(|rescore| rescore.rubric_version.as_str());
+                    let ids = all.iter().flat_map(|rescore| {
+                        let earlier = rescore.offsets.iter().map(|offset| offset.from_version.as_str());
+                        [rescore.rubric_version.as_str()].into_iter().chain(earlier)
+                    });
                     show::show_rescore_results(&mut out, &all, &target.version_names(ids).await?)?;
                 }
             }

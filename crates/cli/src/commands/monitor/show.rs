@@ -5,7 +5,8 @@ use std::io::Write;
 use jurist_core::grade::{Usd, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    format_beside_own_scale, format_mean, format_mean_with_interval, format_score_interval,
+    format_beside_own_scale, format_difference_with_interval, format_mean, format_mean_with_interval,
+    format_score_distance, format_score_interval,
 };
 use jurist_server::monitor::{
     ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorBudgetView,
@@ -283,8 +284,9 @@ pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::
         writeln!(out, "no trace has judges that disagree by more than the margin")?;
     }
     for it in all {
-        let spread = it.spread.unwrap_or_default();
-        writeln!(out, "{}  {spread:.2} apart  {}", printable(&it.trace), it.decided)?;
+        let spread =
+            format_score_distance(it.spread.unwrap_or_default(), it.spread_scale.map(ScoreScale::ends));
+        writeln!(out, "{}  {spread} apart  {}", printable(&it.trace), it.decided)?;
     }
     Ok(())
 }
@@ -362,17 +364,18 @@ pub fn show_rescore_results(
             writeln!(out, "  {}", printable(note))?;
         }
         if let Some(score) = &it.score {
-            let score = format_mean_with_interval(score.mean, score.interval, None);
+            let scale = it.scale.map(ScoreScale::ends);
+            let score = format_mean_with_interval(score.mean, score.interval, scale);
             writeln!(out, "  estimated score of that time range {score}")?;
         }
         for offset in &it.offsets {
-            let (low, high) = offset.interval;
+            let scale = offset.scale.map(ScoreScale::ends);
             writeln!(
                 out,
-                "  {:<20} {:+.3} [{low:+.3}, {high:+.3}] from {}, on {}",
+                "  {:<20} {} from {}, on {}",
                 printable(offset.criterion.as_deref().unwrap_or("overall")),
-                offset.mean,
-                offset.from_version,
+                format_difference_with_interval(offset.mean, offset.interval, scale),
+                versions.name(&offset.from_version),
                 plural(offset.n, "trace")
             )?;
         }

@@ -18,7 +18,7 @@ use self::criteria::{Mean, find_rubric_question, worth};
 use self::text::{Quotes, clip_to_bytes};
 use super::score_text::{
     Rubrics, collect_criterion_scales, criterion_scale_bounds, format_beside_own_scale, format_mean_score,
-    format_native_score, parse_run_rubrics,
+    format_native_score, format_pass_mark, parse_run_rubrics, rubric_score_scale, shared_score_scale,
 };
 use super::{RunTally, case_notes, gates, join_grader_names, outcome_text, variant_in_words, with_evidence};
 use crate::chart::{
@@ -150,7 +150,7 @@ fn urgency(status: VerdictStatus) -> u8 {
 }
 
 impl HtmlPageContext<'_> {
-    /// Distribution of the scores, with the pass mark.
+    /// Distribution of the scores, with the pass mark, on the scale that all scores share.
     fn histogram(&self) -> Json {
         let layer = |name: &str, tone| DistributionLayer { name: name.to_owned(), tone, counts: vec![0; 10] };
         let mut layers = [layer("failed", Tone::Fail), layer("passed", Tone::Pass)];
@@ -158,9 +158,12 @@ impl HtmlPageContext<'_> {
             let Some(score) = result.verdict.score else { continue };
             layers[usize::from(result.verdict.status == VerdictStatus::Pass)].counts[tenth(score)] += 1;
         }
-        let chart =
-            Chart::Distribution(Distribution::of_tenths("Scores".to_owned(), layers.into(), self.mark()));
-        json!({ "svg": chart.svg(ChartMedium::Page), "rows": chart.table().rows })
+        let chart = Chart::Distribution(Distribution {
+            scale: shared_score_scale(self.run),
+            ..Distribution::of_tenths("Scores".to_owned(), layers.into(), self.mark())
+        });
+        let table = chart.table();
+        json!({ "svg": chart.svg(ChartMedium::Page), "head": table.head, "rows": table.rows })
     }
 
     /// The pass mark of the cases, if they share one.
@@ -173,20 +176,23 @@ impl HtmlPageContext<'_> {
     }
 
     fn criteria(&self) -> Json {
+        let scales = collect_criterion_scales(&self.rubrics);
+        let scale_of = |mean: &Mean| scales.get(&mean.name.id).copied().filter(|_| !mean.name.is_negative);
         let shared = self.means.iter().filter(|mean| mean.shared);
-        let (axes, values): (Vec<String>, Vec<MeasuredValue>) =
-            shared.filter_map(|mean| Some((mean.name.label.clone(), MeasuredValue::of(mean.mean?)))).unzip();
+        let axis = |mean: &Mean| {
+            let measure = MeasuredValue::of(mean.mean?).on_scale(scale_of(mean));
+            Some((mean.name.label.clone(), measure))
+        };
+        let (axes, values): (Vec<String>, Vec<MeasuredValue>) = shared.filter_map(axis).unzip();
         let mark = self.mark();
         let radar = RADAR.contains(&axes.len()).then(|| {
             let series = vec![RadarSeries { name: String::new(), values }];
             Chart::Radar(Radar { title: "Criteria".to_owned(), axes, series, mark }).svg(ChartMedium::Page)
         });
-        let scales = collect_criterion_scales(&self.rubrics);
         let rows = self.means.iter().take(200).map(|it| {
-            let scale = scales.get(&it.name.id).copied().filter(|_| !it.name.is_negative);
             json!({
                 "label": clip_to_bytes(&it.name.label, 120), "n": it.n,
-                "mean": it.mean.map(|mean| format_beside_own_scale(mean, scale)),
+                "mean": it.mean.map(|mean| format_beside_own_scale(mean, scale_of(it))),
                 "percent": it.mean.map(|mean| mean * 100.0),
                 "low": it.mean.zip(mark).is_some_and(|(mean, mark)| mean < mark),
             })
@@ -197,10 +203,11 @@ impl HtmlPageContext<'_> {
     fn rubric_rows(&self) -> Vec<Json> {
         let row = |(at, RubricUse { version, n }): (usize, &RubricUse)| {
             let rubric = self.rubrics.get(version);
+            let scale = rubric.and_then(rubric_score_scale);
             json!({
                 "number": at + 1, "version": version.as_str(),
                 "description": rubric.and_then(|rubric| rubric.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
-                "mark": self.run.shown_pass_mark(version), "n": n,
+                "mark": self.run.shown_pass_mark(version).map(|mark| format_beside_own_scale(mark, scale)), "n": n,
             })
         };
         self.rubric_uses.iter().enumerate().take(MAX_RUBRIC_ROWS).map(row).collect()
@@ -221,7 +228,7 @@ impl HtmlPageContext<'_> {
             "score": format_native_score(result, rubric),
             "unit": verdict.score.map(|score| format!("{score:.2}")),
             "percent": verdict.score.map(|score| score.clamp(0.0, 1.0) * 100.0),
-            "mark": mark.map(|mark| format!("{mark:.2}")), "mark_percent": mark.map(|mark| mark.clamp(0.0, 1.0) * 100.0),
+            "mark": format_pass_mark(self.run, result, &self.rubrics), "mark_percent": mark.map(|mark| mark.clamp(0.0, 1.0) * 100.0),
             "low": self.falls_short(result), "why": explain_verdict(result), "gates": gates(Some(self.run), result),
             "notes": case_notes(result),
             "panel": result.panel.as_ref().and_then(|panel| panel.why.as_deref()),

@@ -316,6 +316,38 @@ fn means_of_criteria_are_on_their_own_scale_first() {
     };
     // Of what must not hold, the mean is of its absence.
     assert_eq!(["tone", "met", "not rude"].map(mean), ["2.0&#x2f;5 (0.25)", "0.25", "0.75"]);
+    for label in ["tone 2.00/5<", "met 0.25<", "not rude 0.75<"] {
+        assert!(html.contains(label), "{label} is no label of the radar");
+    }
+}
+
+#[test]
+fn the_distribution_and_pass_marks_are_on_the_scale_of_the_rubric_first() {
+    let rubric = json!({
+        "criteria": [{ "name": "tone", "description": "…" }],
+        "scale": { "likert": { "min": 1, "max": 5 } },
+    });
+    let case = || vec![result(Vec::new(), JudgeInput::default())];
+    let html = render_html_report(&run(rubric, case()));
+    for text in [
+        "3.0 to 3.4 (0.5 to 0.6 from 0 to 1): 1 failed",
+        ">pass mark 3.8 (0.7)<",
+        "<th>Range</th><th>From 0 to 1</th><th>Failed</th><th>Passed</th>",
+        "<th scope=\"row\">3.0 to 3.4</th><td>0.5 to 0.6</td><td>1</td><td>0</td>",
+        "score 0.50, pass mark 3.8&#x2f;5 (0.70)",
+        "<td>3.8&#x2f;5 (0.70)</td>",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    let plain = render_html_report(&run(criteria(&["tone"]), case()));
+    for text in [
+        "0.5 to 0.6: 1 failed",
+        ">pass mark 0.7<",
+        "<th>Range</th><th>Failed</th><th>Passed</th>",
+        "score 0.50, pass mark 0.70<",
+    ] {
+        assert!(plain.contains(text), "{text}");
+    }
 }
 
 #[test]

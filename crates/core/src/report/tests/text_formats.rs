@@ -158,6 +158,8 @@ fn formats_of_ci_servers_have_the_score_on_the_scale_of_the_rubric_before_the_on
     let sarif = json(ReportFormat::Sarif, &run);
     let properties = &sarif["runs"][0]["results"][0]["properties"];
     assert_eq!((&properties["ownScore"], &properties["score"]), (&json!("3.0/5"), &json!(0.5)), "{sarif}");
+    let markdown = render_report(ReportFormat::Markdown, &run);
+    assert!(markdown.contains("| fail | 3.0/5 (0.50) | 3.8/5 (0.70) |"), "{markdown}");
     // A rubric without a scale of its own has the score from 0 to 1 only.
     let plain = super::run();
     assert!(!render_report(ReportFormat::Junit, &plain).contains("own_score"));

@@ -7,7 +7,7 @@ use super::{GOOD, bench, caller, decide, member, unit};
 use crate::server::{Act, Server};
 
 /// A reply with this text, in the protocol of the vendor, that ended for this reason.
-fn build_stopped_reply(vendor: &str, text: &str, reason: Json) -> Json {
+fn build_stopped_reply(vendor: &str, text: &str, reason: &Json) -> Json {
     match vendor {
         "openai" => json!({ "choices": [{ "message": { "content": text }, "finish_reason": reason }] }),
         "openai-responses" => {
@@ -31,8 +31,7 @@ fn build_stopped_reply(vendor: &str, text: &str, reason: Json) -> Json {
 
 /// What comes of a reply that holds a whole answer.
 async fn outcome_of(vendor: &str, reason: &Json) -> Outcome {
-    let server =
-        Server::script(vec![Act::Raw(build_stopped_reply(vendor, GOOD, reason.clone()).to_string())]).await;
+    let server = Server::script(vec![Act::Raw(build_stopped_reply(vendor, GOOD, reason).to_string())]).await;
     let decision = decide(&bench(vec![member(vendor, &server)]), &caller(), &unit()).await;
     decision.opinions[0].grades[0].outcome.clone()
 }
