@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 
 use super::LoadedMonitorVersion;
 use super::labelled::HumanLabels;
-use super::sequences::{DailySequences, SequenceKey, Sequences};
+use super::sequences::{DailySequences, ScoreTotal, SequenceKey, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
 
 /// The traffic that is estimated: agent and time range.
@@ -313,7 +313,8 @@ pub async fn compute_monitor_trends(
         }
         let series = (&version, judge.as_str(), criterion);
         let key = SequenceKey::new(project, monitor.id, window, series);
-        let days = sequences.follow(store, key, &gathered.n_by_day(series), clock::current_time()).await?;
+        let days =
+            sequences.follow(store, key, &gathered.totals_by_day(series), clock::current_time()).await?;
         trends.push(gathered.trend(series, Some(&days)));
     }
     Ok(trends)
@@ -421,13 +422,16 @@ impl MonitorTallies {
         }
     }
 
-    /// Number of scores per day; 0 for days with decisions only.
-    fn n_by_day(&self, (version, judge, criterion): (&RubricVersionId, &str, &str)) -> BTreeMap<Time, usize> {
-        let mut days: BTreeMap<Time, usize> =
-            self.decisions.iter().filter_map(|decision| Some((decision.day?, 0))).collect();
-        for it in self.of(version, judge).filter(|tally| tally.criterion == criterion) {
-            if let Some(n) = it.day.and_then(|day| days.get_mut(&day)) {
-                *n += it.units.n;
+    /// The total of the scores of each day; 0 for days with decisions only.
+    fn totals_by_day(
+        &self,
+        (version, judge, criterion): (&RubricVersionId, &str, &str),
+    ) -> BTreeMap<Time, ScoreTotal> {
+        let empty = |decision: &DecisionTally| Some((decision.day?, ScoreTotal::default()));
+        let mut days: BTreeMap<Time, ScoreTotal> = self.decisions.iter().filter_map(empty).collect();
+        for tally in self.of(version, judge).filter(|tally| tally.criterion == criterion) {
+            if let Some(total) = tally.day.and_then(|day| days.get_mut(&day)) {
+                *total = total.plus(ScoreTotal { n: tally.units.n, sum: tally.units.x });
             }
         }
         days

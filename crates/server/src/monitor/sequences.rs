@@ -52,9 +52,29 @@ pub(super) struct SequenceDay {
 
 #[derive(Debug, Clone)]
 pub(super) struct SequenceState {
-    /// Number of scores so far. Scores never change, so an equal number means equal scores.
-    n: usize,
+    /// Of all scores so far.
+    total: ScoreTotal,
     pub sequence: TrafficSequence,
+}
+
+/// Number and sum of scores. A score never changes, but it is withdrawn when its trace gets a new revision, and another
+/// takes its place; so equal numbers alone do not mean equal scores.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ScoreTotal {
+    pub n: usize,
+    pub sum: f64,
+}
+
+impl ScoreTotal {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { n: self.n + other.n, sum: self.sum + other.sum }
+    }
+
+    /// Whether the scores are the same, but for roundings: scores are read as billionths, and stored sums grow by one
+    /// score at a time.
+    fn is_same(self, other: Self) -> bool {
+        self.n == other.n && (self.sum - other.sum).abs() <= 1e-9 * (1 + self.n) as f64
+    }
 }
 
 /// The state after all scores of traces that were decided before a moment.
@@ -65,24 +85,24 @@ struct Checkpoint {
 }
 
 impl Sequences {
-    /// The sequence after each day, given the number of scores per day.
+    /// The sequence after each day, given the stored totals of each day.
     pub(super) async fn follow(
         &self,
         store: &Store,
         key: SequenceKey,
-        days: &BTreeMap<Time, usize>,
+        days: &BTreeMap<Time, ScoreTotal>,
         now: Time,
     ) -> Result<DailySequences, StoreError> {
         let mut known = self.all().get(&key).cloned().unwrap_or_default();
         let (mut state, mut followed) = (SequenceState::empty(), DailySequences::new());
-        for (day, n) in days {
-            let n_after = state.n + n;
+        for (day, total) in days {
+            let total_after = state.total.plus(*total);
             let sequence_day = match known.remove(day) {
-                Some(same) if same.end.n == n_after => same,
+                Some(same) if same.end.total.is_same(total_after) => same,
                 changed => {
                     // States of later days depend on this day, so they are dropped.
                     known.clear();
-                    let scores = DayScores { store, key: &key, start: *day, n_after, now };
+                    let scores = DayScores { store, key: &key, start: *day, total_after, now };
                     let checkpoint = changed.and_then(|changed| changed.checkpoint);
                     scores.follow(state, checkpoint).await?
                 }
@@ -105,7 +125,8 @@ impl Sequences {
 
 impl SequenceState {
     fn empty() -> Self {
-        Self { n: 0, sequence: TrafficSequence::new(TraceStratum::ALL.len(), ALPHA) }
+        let sequence = TrafficSequence::new(TraceStratum::ALL.len(), ALPHA);
+        Self { total: ScoreTotal::default(), sequence }
     }
 }
 
@@ -114,14 +135,14 @@ struct DayScores<'a> {
     store: &'a Store,
     key: &'a SequenceKey,
     start: Time,
-    /// Number of scores at the end of the day, from the stored sums.
-    n_after: usize,
+    /// Of all scores until the end of the day, from the stored sums.
+    total_after: ScoreTotal,
     now: Time,
 }
 
 impl DayScores<'_> {
-    /// Continues from the checkpoint of the day. If scores are missing then, a trace from before the checkpoint was scored
-    /// after it, and all scores of the day are read.
+    /// Continues from the checkpoint of the day. If the totals differ then, a trace from before the checkpoint was scored
+    /// after it or lost its score, and all scores of the day are read.
     async fn follow(
         &self,
         before: SequenceState,
@@ -129,13 +150,13 @@ impl DayScores<'_> {
     ) -> Result<SequenceDay, StoreError> {
         if let Some(Checkpoint { until, state }) = checkpoint {
             let continued = self.push_from(until, state).await?;
-            if self.n_after <= continued.end.n {
+            if continued.end.total.is_same(self.total_after) {
                 return Ok(continued);
             }
         }
         let mut whole = self.push_from(self.start, before).await?;
         // Scores beyond the longest sequence count as well.
-        whole.end.n = whole.end.n.max(self.n_after);
+        whole.end.total = self.total_after;
         Ok(whole)
     }
 
@@ -145,7 +166,7 @@ impl DayScores<'_> {
         let until = Time::from_micros((self.now.micros() - CHECKPOINT_AGE).clamp(from.micros(), end));
         self.push((from, until), &mut state).await?;
         // A day that is over is seldom continued, and a sequence that has its longest length never is.
-        let is_continued = until.micros() < end && state.n < LONGEST;
+        let is_continued = until.micros() < end && state.total.n < LONGEST;
         let checkpoint = is_continued.then(|| Checkpoint { until, state: state.clone() });
         self.push((until, Time::from_micros(end)), &mut state).await?;
         Ok(SequenceDay { end: state, checkpoint })
@@ -153,13 +174,12 @@ impl DayScores<'_> {
 
     async fn push(&self, window: (Time, Time), state: &mut SequenceState) -> Result<(), StoreError> {
         let (from, until) = window;
-        let room = LONGEST.saturating_sub(state.n);
+        let room = LONGEST.saturating_sub(state.total.n);
         if until <= from || room == 0 {
             return Ok(());
         }
-        let scores = self.key.scores(self.store, window, room).await?;
-        state.n += scores.len();
-        for StratumScore { stratum, unit } in scores {
+        for StratumScore { stratum, unit } in self.key.scores(self.store, window, room).await? {
+            state.total = state.total.plus(ScoreTotal { n: 1, sum: unit });
             // Stored scores are within 0..=1, so this cannot fail.
             let _ = state.sequence.push(stratum.as_str(), unit);
         }
@@ -268,13 +288,13 @@ mod tests {
             self.store.put_scores(self.project, &scored, &[one], None, self.start).await.unwrap();
         }
 
-        /// The sequence at the end of each day, given the numbers of scores.
-        async fn follow(&self, sequences: &Sequences, n: &[usize], now: Time) -> Vec<TrafficSequence> {
+        /// The sequence at the end of each day, given the scores of each day.
+        async fn follow(&self, sequences: &Sequences, days: &[&[f64]], now: Time) -> Vec<TrafficSequence> {
             let version = &self.monitor.newest.as_ref().unwrap().rubric_version;
             let window = TrafficWindow { agent: None, from: self.day(0), until: self.day(9) };
             let key = SequenceKey::new(self.project, self.monitor.id, &window, (version, "m", ""));
-            let days =
-                n.iter().enumerate().map(|(day, n)| (self.day(i64::try_from(day).unwrap()), *n)).collect();
+            let total = |units: &[f64]| ScoreTotal { n: units.len(), sum: units.iter().sum() };
+            let days = (0..).zip(days).map(|(day, units)| (self.day(day), total(units))).collect();
             let followed = sequences.follow(self.store, key, &days, now).await.unwrap();
             followed.into_values().map(|day| day.end.sequence).collect()
         }
@@ -289,15 +309,15 @@ mod tests {
             desk.score("a", desk.day(0), Some(0.9)).await;
             desk.score("b", desk.day(1), None).await;
             desk.score("c", desk.day(2), Some(0.2)).await;
-            let first = desk.follow(&cached, &[1, 0, 1], now).await;
+            let first = desk.follow(&cached, &[&[0.9], &[], &[0.2]], now).await;
             assert_eq!(first[0], first[1], "a day without a score changes nothing");
             assert_ne!(first[1], first[2]);
             // An earlier day gets another score, which changes the days after it.
             desk.score("b", desk.day(1), Some(0.5)).await;
             desk.score("d", desk.day(2), Some(0.4)).await;
-            let then = desk.follow(&cached, &[1, 1, 2], now).await;
-            assert_eq!(then, desk.follow(&Sequences::default(), &[1, 1, 2], now).await);
-            assert_eq!(then, desk.follow(&cached, &[1, 1, 2], now).await);
+            let then = desk.follow(&cached, &[&[0.9], &[0.5], &[0.2, 0.4]], now).await;
+            assert_eq!(then, desk.follow(&Sequences::default(), &[&[0.9], &[0.5], &[0.2, 0.4]], now).await);
+            assert_eq!(then, desk.follow(&cached, &[&[0.9], &[0.5], &[0.2, 0.4]], now).await);
             assert!(first[0] == then[0] && first[1] != then[1] && first[2] != then[2]);
         });
     }
@@ -311,21 +331,34 @@ mod tests {
             desk.score("a", minute(0), Some(0.9)).await;
             desk.score("b", minute(2), Some(0.8)).await;
             desk.score("c", minute(9), Some(0.7)).await;
-            desk.follow(&cached, &[0, 3], minute(10)).await;
+            desk.follow(&cached, &[&[], &[0.9, 0.8, 0.7]], minute(10)).await;
             // Stored scores never change. These do, which shows that they are not read again.
             scene.execute("UPDATE monitor_scores SET unit = 0.1 WHERE trace IN ('a', 'b')").await.unwrap();
             desk.score("d", minute(10), Some(0.6)).await;
-            let continued = desk.follow(&cached, &[0, 4], minute(11)).await;
+            let continued = desk.follow(&cached, &[&[], &[0.9, 0.8, 0.7, 0.6]], minute(11)).await;
             let mut expected = TrafficSequence::new(TraceStratum::ALL.len(), ALPHA);
             for unit in [0.9, 0.8, 0.7, 0.6] {
                 expected.push(TraceStratum::Other.as_str(), unit).unwrap();
             }
             assert_eq!(continued[1], expected);
+            scene.execute("UPDATE monitor_scores SET unit = 0.9 WHERE trace = 'a'").await.unwrap();
+            scene.execute("UPDATE monitor_scores SET unit = 0.8 WHERE trace = 'b'").await.unwrap();
             // A trace from before the checkpoint gets its score late: its place is in the middle.
             desk.score("e", minute(1), Some(0.5)).await;
-            let late = desk.follow(&cached, &[0, 5], minute(12)).await;
-            assert_eq!(late, desk.follow(&Sequences::default(), &[0, 5], minute(12)).await);
-            assert_eq!(late, desk.follow(&cached, &[0, 5], minute(13)).await);
+            let units: &[f64] = &[0.9, 0.5, 0.8, 0.7, 0.6];
+            let late = desk.follow(&cached, &[&[], units], minute(12)).await;
+            assert_eq!(late, desk.follow(&Sequences::default(), &[&[], units], minute(12)).await);
+            assert_eq!(late, desk.follow(&cached, &[&[], units], minute(13)).await);
+            // A trace from before the checkpoint loses its score, and another one gets its first at the same time.
+            scene.execute("DELETE FROM monitor_scores WHERE trace = 'a'").await.unwrap();
+            let units: &[f64] = &[0.5, 0.8, 0.7, 0.6];
+            let withdrawn = desk.follow(&cached, &[&[], units], minute(14)).await;
+            assert_eq!(withdrawn, desk.follow(&Sequences::default(), &[&[], units], minute(14)).await);
+            scene.execute("DELETE FROM monitor_scores WHERE trace = 'b'").await.unwrap();
+            desk.score("a", minute(15), Some(0.1)).await;
+            let units: &[f64] = &[0.5, 0.7, 0.6, 0.1];
+            let replaced = desk.follow(&cached, &[&[], units], minute(16)).await;
+            assert_eq!(replaced, desk.follow(&Sequences::default(), &[&[], units], minute(16)).await);
         });
     }
 }
