@@ -29,7 +29,7 @@ const TOP: f64 = 24.0;
 const BOTTOM: f64 = 228.0;
 /// With more points than this, a line says as much without marks.
 const MOST_MARKS: usize = 60;
-/// Numbers beside the plot are this far from the name of the pass mark, which has two lines.
+/// Numbers next to the plot are this far from the name of the pass mark, which has two lines.
 const AROUND_MARK: f64 = 17.0;
 /// The widest that a time may be written.
 const LABEL: f64 = 96.0;

@@ -50,7 +50,7 @@ pub struct SettingsFile {
 
 impl ProjectSettings {
     /// Whether the prices replace those that are known without them. A price that is too low would let a run exceed
-    /// its cap, so prices of a file that nobody trusts only raise known ones. Settings without a file are the user's
+    /// its cap, so prices of an untrusted file only raise known ones. Settings without a file are the user's
     /// own.
     pub fn may_lower_prices(&self) -> bool {
         self.is_file_trusted || self.file.is_none()
