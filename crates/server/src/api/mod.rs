@@ -59,6 +59,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
 use axum::http::request::Parts;
 use jurist_core::redact::Redactor;
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_store::Cursor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -277,7 +278,7 @@ fn validate_name<'a>(of: &str, text: &'a str) -> Result<&'a str, ApiError> {
 async fn compute_json_response<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Json<T>, ApiError> {
-    tokio::task::spawn_blocking(work).await.map(Json).map_err(|_| ApiError::Broken)
+    run_on_blocking_thread(work).await.map(Json).map_err(|_| ApiError::Broken)
 }
 
 /// Parses the cursor that the page before returned.
