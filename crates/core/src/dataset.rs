@@ -30,7 +30,7 @@ const MAX_NAME: usize = 256;
 const MAX_TITLE: usize = 200;
 
 /// Below it, each whole number is exact as a floating-point number.
-const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
+pub const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// The part of a dataset that a case belongs to. All cases of a task are in the same part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
