@@ -173,6 +173,39 @@ fn a_version_is_exported_as_a_table() {
 }
 
 #[test]
+fn a_dataset_is_created_with_its_first_version_or_not_at_all() {
+    served(&ServerSettings::default(), |place| async move {
+        let create = |mut version: Json| {
+            version["create"] = json!(true);
+            version
+        };
+        for (name, version, status) in [
+            ("fresh", json!({}), StatusCode::BAD_REQUEST),
+            ("fresh", json!({ "records": ["text"] }), StatusCode::BAD_REQUEST),
+            ("fresh", json!({ "traces": ["nothing"] }), StatusCode::NOT_FOUND),
+            ("fresh", json!({ "trace_filter": { "agent": "x" } }), StatusCode::UNPROCESSABLE_ENTITY),
+            ("fresh", json!({ "records": [record("a", "x")], "rubric": "none" }), StatusCode::NOT_FOUND),
+            ("fresh", json!({ "records": [record("a", "x")], "remove": ["b"] }), StatusCode::NOT_FOUND),
+            ("fresh", json!({ "records": [record("a", "x")], "base": 2 }), StatusCode::NOT_FOUND),
+            ("fresh@v1", json!({ "records": [record("a", "x")] }), StatusCode::BAD_REQUEST),
+        ] {
+            let (refused, text) = place.refused(name, create(version)).await;
+            assert_eq!(refused, status, "{text}");
+            assert_eq!(place.get("/api/v1/datasets").await, json!([]), "{text}");
+        }
+        let (missing, text) = place.refused("fresh", json!({ "records": [record("a", "x")] })).await;
+        assert_eq!(missing, StatusCode::NOT_FOUND, "{text}");
+
+        let first = place.write("fresh", create(json!({ "records": [record("a", "x")] }))).await;
+        assert_eq!((&first["version"], &first["n_added"]), (&json!(1), &json!(1)));
+        let second = place.write("fresh", create(json!({ "records": [record("b", "x")] }))).await;
+        assert_eq!((&second["version"], &second["n_cases"]), (&json!(2), &json!(2)));
+        let datasets = place.get("/api/v1/datasets").await;
+        assert_eq!((&datasets[0]["name"], &datasets[0]["test_share"]), (&json!("fresh"), &json!(0.2)));
+    });
+}
+
+#[test]
 fn what_does_not_fit_is_refused_and_nothing_is_written() {
     served(&with_accounts(), |place| async move {
         let cookie = place.owner().await;
