@@ -83,7 +83,7 @@ pub async fn write_dataset_version(
 ) -> Result<DatasetVersionReceipt, DatasetError> {
     let rule = SplitRule { dataset: &dataset.name, test_share: dataset.test_share };
     let collected = collect_change(store, project, rule, sources, redactor).await?;
-    write_change(store, project, dataset, collected, now).await
+    write_change(store, project, dataset, &collected, now).await
 }
 
 /// Creates a dataset with its first version. If the cases cannot be taken, there is no dataset either: one without a
@@ -106,7 +106,7 @@ pub async fn write_first_version(
         return Err(unknown_case(key, &new.name));
     }
     let dataset = store.add_dataset(project, new, now).await?;
-    let receipt = write_change(store, project, &dataset, collected, now).await?;
+    let receipt = write_change(store, project, &dataset, &collected, now).await?;
     Ok(FirstVersion { dataset, receipt })
 }
 
@@ -180,7 +180,7 @@ async fn write_change(
     store: &Store,
     project: ProjectId,
     dataset: &Dataset,
-    collected: CollectedChange,
+    collected: &CollectedChange,
     now: Time,
 ) -> Result<DatasetVersionReceipt, DatasetError> {
     let name = &dataset.name;
