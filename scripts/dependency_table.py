@@ -57,7 +57,7 @@ def render_table(columns, generated, written):
 def describe_crates(metadata, crates):
     ours = [entry for entry in metadata["packages"] if entry["source"] is None]
     direct = {dep["name"] for entry in ours for dep in entry["dependencies"] if not dep.get("path")}
-    shipped = {dep["name"] for entry in ours for dep in entry["dependencies"] if dep["kind"] is None}
+    shipped = {dep["name"] for entry in ours for dep in entry["dependencies"] if dep["kind"] is None or dep["name"] in supply.PACKED_CRATES}
     resolved = {key for crate in crates if crate.is_ours for key in list_direct_keys(metadata, crate)}
     described = {}
     for crate in crates:

@@ -9,6 +9,9 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+# Crates that only a build script uses, which packs their data into the program.
+PACKED_CRATES = {"dejavu"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Crate:
@@ -71,7 +74,7 @@ def read_crates(metadata):
     checksums = {(entry["name"], entry["version"]): entry.get("checksum") for entry in lock["package"]}
     keys = {package["id"]: (package["name"], package["version"]) for package in metadata["packages"]}
     resolved = {
-        keys[node["id"]]: tuple(sorted({keys[dep["pkg"]] for dep in node["deps"] if has_normal_kind(dep)} & built))
+        keys[node["id"]]: tuple(sorted({keys[dep["pkg"]] for dep in node["deps"] if is_shipped_kind(dep)} & built))
         for node in metadata["resolve"]["nodes"]
     }
     return [
@@ -84,7 +87,7 @@ def read_crates(metadata):
             repository=package["repository"],
             description=" ".join((package["description"] or "").split()),
             folder=pathlib.Path(package["manifest_path"]).parent,
-            is_shipped=(package["name"], package["version"]) in shipped,
+            is_shipped=(package["name"], package["version"]) in shipped or package["name"] in PACKED_CRATES,
             dependencies=resolved[package["name"], package["version"]],
         )
         for package in metadata["packages"]
@@ -92,8 +95,9 @@ def read_crates(metadata):
     ]
 
 
-def has_normal_kind(dependency):
-    return any(kind["kind"] is None for kind in dependency["dep_kinds"])
+def is_shipped_kind(dependency):
+    """`dependency` as `cargo metadata` resolves it."""
+    return dependency["name"] in PACKED_CRATES or any(kind["kind"] is None for kind in dependency["dep_kinds"])
 
 
 def read_web_packages(lock):

@@ -15,6 +15,13 @@ def lock(**changes):
     return {"packages": {"": PACKAGE, "node_modules/react": react}}
 
 
+class Crates(unittest.TestCase):
+    def test_data_that_a_build_script_packs_is_part_of_the_program(self):
+        for name, kind, expected in [("serde", None, True), ("serde", "dev", False), ("flate2", "build", False), ("dejavu", "build", True)]:
+            dependency = {"name": name, "dep_kinds": [{"kind": kind}]}
+            self.assertEqual(supply.is_shipped_kind(dependency), expected, name)
+
+
 class Licences(unittest.TestCase):
     def test_expressions_are_read_as_spdx_says(self):
         for expression, expected in {

@@ -1,5 +1,5 @@
-//! Lists and packs the pages of the book, so that `jurist docs` and `jurist mcp` have them inside the binary, and sets
-//! the size of the stack on Windows.
+//! Lists and packs the pages of the book, so that `jurist docs` and `jurist mcp` have them inside the binary, packs the
+//! font of pictures, and sets the size of the stack on Windows.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -40,12 +40,20 @@ fn main() {
         }
     }
     pages.push(']');
-    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    std::fs::write(Path::new(&out).join("book_pages.rs"), pages).expect("the list of pages can be written");
+    write_output("book_pages.rs", pages.as_bytes());
+    write_output("book_texts.gz", &pack_bytes(texts.as_bytes()));
+    write_output("font.gz", &pack_bytes(dejavu::sans::regular()));
+}
+
+fn pack_bytes(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(texts.as_bytes()).expect("memory can be written");
-    let packed = packed.finish().expect("memory can be written");
-    std::fs::write(Path::new(&out).join("book_texts.gz"), packed).expect("the pages can be written");
+    packed.write_all(bytes).expect("memory can be written");
+    packed.finish().expect("memory can be written")
+}
+
+fn write_output(name: &str, bytes: &[u8]) {
+    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    std::fs::write(Path::new(&out).join(name), bytes).expect("the folder of a build can be written");
 }
 
 /// The text of a page for readers. Comments outside of code have what `scripts/check-book` needs to run its commands.

@@ -64,8 +64,12 @@ function write() {
   for (const [index, page] of pages.entries())
     save(page.target, wrapPage(page, { parts, before: pages[index - 1], after: pages[index + 1] }));
   for (const [target, file] of book.files) {
-    mkdirSync(path.dirname(path.join(out, target)), { recursive: true });
-    copyFileSync(file, path.join(out, target));
+    // Pictures of pixels are packed already.
+    if (/\.(svg|txt)$/.test(target)) save(target, readFileSync(file));
+    else {
+      mkdirSync(path.dirname(path.join(out, target)), { recursive: true });
+      copyFileSync(file, path.join(out, target));
+    }
   }
   save("assets/search.json", JSON.stringify(makeIndex()));
   save("assets/book.css", readStyles());
@@ -73,7 +77,7 @@ function write() {
   const library = readFileSync(path.join(web, "node_modules/minisearch/dist/es/index.js"), "utf8");
   save("assets/minisearch.js", library.replace(/^\/\/# sourceMappingURL.*$/m, ""));
   for (const name of ["theme.js", "mark.svg"])
-    cpSync(path.join(web, "public", name), path.join(out, "assets", name));
+    save(`assets/${name}`, readFileSync(path.join(web, "public", name)));
   const words = pages
     .flatMap((page) => page.sections)
     .reduce((sum, section) => sum + section.text.split(" ").length, 0);

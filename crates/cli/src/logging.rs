@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jurist_core::redact::Redactor;
 use jurist_core::source::is_hidden_steering;
+use jurist_engine::background::spawn_task;
 use jurist_engine::load;
 use jurist_server::{Collector, Exporter};
 use tokio::sync::watch;
@@ -74,7 +75,7 @@ impl Exporting {
     pub async fn export_during<T>(self, command: impl Future<Output = T>) -> T {
         let Some(exporter) = self.0 else { return command.await };
         let (stop, stopped) = watch::channel(false);
-        let exporting = tokio::spawn(exporter.run(stopped));
+        let exporting = spawn_task(exporter.run(stopped));
         let ended = command.await;
         let _ = stop.send(true);
         let _ = tokio::time::timeout(Duration::from_secs(5), exporting).await;

@@ -3,6 +3,7 @@
 use std::pin::{Pin, pin};
 
 use anyhow::Context;
+use jurist_engine::background::spawn_task;
 use tokio::sync::watch;
 
 /// Runs what waits for a network.
@@ -29,7 +30,7 @@ fn block_on_threads(waiting: Pin<&mut dyn Future<Output = ()>>) -> anyhow::Resul
 pub fn watch_stop_signals() -> anyhow::Result<watch::Receiver<bool>> {
     let stopped = listen_for_stop()?;
     let (stop, stopping) = watch::channel(false);
-    tokio::spawn(async move {
+    spawn_task(async move {
         stopped.await;
         let _ = stop.send(true);
     });

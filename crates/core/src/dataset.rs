@@ -30,7 +30,7 @@ const MAX_NAME: usize = 256;
 const MAX_TITLE: usize = 200;
 
 /// Below it, each whole number is exact as a floating-point number.
-const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
+pub const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// The part of a dataset that a case belongs to. All cases of a task are in the same part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -78,8 +78,12 @@ pub struct DatasetReference {
 
 /// Why a text does not name a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` does not name a dataset; write NAME, NAME@v3 or NAME@v3:test")]
-pub struct BadDatasetReference(String);
+pub enum BadDatasetReference {
+    #[error("`{0}` does not name a dataset; write NAME, NAME@v3 or NAME@v3:test")]
+    Malformed(String),
+    #[error("`{reference}` names the split `{split}`; the splits are dev and test")]
+    UnknownSplit { reference: String, split: String },
+}
 
 impl DatasetReference {
     /// What stands before a reference where a file may stand as well.
@@ -109,11 +113,19 @@ impl FromStr for DatasetReference {
     type Err = BadDatasetReference;
 
     fn from_str(text: &str) -> Result<Self, BadDatasetReference> {
-        let bad = || BadDatasetReference(text.to_owned());
+        let bad = || BadDatasetReference::Malformed(text.to_owned());
         let named_split =
             text.rsplit_once(':').and_then(|(rest, word)| Some((rest, word.parse::<DatasetSplit>().ok()?)));
         let (rest, split) = named_split.map_or((text, None), |(rest, split)| (rest, Some(split)));
         let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        // Without a version it may be a name with a colon.
+        let unknown_split = text.rsplit_once(':').filter(|(rest, _)| {
+            split.is_none() && rest.rsplit_once("@v").is_some_and(|(_, digits)| is_number(digits))
+        });
+        if let Some((_, word)) = unknown_split {
+            let (reference, split) = (text.to_owned(), word.to_owned());
+            return Err(BadDatasetReference::UnknownSplit { reference, split });
+        }
         let (name, version) = match rest.rsplit_once("@v").filter(|(_, digits)| is_number(digits)) {
             Some((name, digits)) => (name, Some(digits.parse::<u64>().map_err(|_| bad())?)),
             None => (rest, None),
@@ -370,6 +382,8 @@ mod tests {
         for text in ["", " ", "@v3", "a@v0", ":test", "@v1:dev", "a@v99999999999999999999"] {
             assert!(text.parse::<DatasetReference>().is_err(), "{text}");
         }
+        let error = "a@v1:train".parse::<DatasetReference>().unwrap_err();
+        assert_eq!(error.to_string(), "`a@v1:train` names the split `train`; the splits are dev and test");
         assert!(DatasetReference::is_plain_name("a:b") && DatasetReference::is_plain_name("x@y"));
         assert!(!DatasetReference::is_plain_name("a@v3") && !DatasetReference::is_plain_name("a:test"));
     }

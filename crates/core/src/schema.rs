@@ -1,5 +1,9 @@
 //! JSON Schemas: of the data contract from its types, of files from the texts that describe their keys.
 
+use std::io::Read as _;
+use std::sync::LazyLock;
+
+use flate2::read::GzDecoder;
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 
@@ -11,18 +15,23 @@ use crate::run::Run;
 /// What there is a schema of.
 pub const SCHEMAS: [&str; 7] = ["suite", "grade", "verdict", "run", "trace", "annotation", "config"];
 
+/// A name and a text by turns, with a zero byte behind each, as `build.rs` packs them.
+static SCHEMA_TEXTS: LazyLock<String> = LazyLock::new(|| {
+    let packed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schemas.gz"));
+    let mut texts = String::new();
+    GzDecoder::new(packed).read_to_string(&mut texts).expect("the build packs texts");
+    texts
+});
+
 /// A schema as the text of its file under `schemas/`.
 pub fn schema(name: &str) -> Option<&'static str> {
-    match name {
-        "suite" => Some(include_str!("../../../schemas/suite.schema.json")),
-        "grade" => Some(include_str!("../../../schemas/grade.schema.json")),
-        "verdict" => Some(include_str!("../../../schemas/verdict.schema.json")),
-        "run" => Some(include_str!("../../../schemas/run.schema.json")),
-        "trace" => Some(include_str!("../../../schemas/trace.schema.json")),
-        "annotation" => Some(include_str!("../../../schemas/annotation.schema.json")),
-        "config" => Some(include_str!("../../../schemas/config.schema.json")),
-        _ => None,
+    let mut parts = SCHEMA_TEXTS.split('\0');
+    while let (Some(found), Some(text)) = (parts.next(), parts.next()) {
+        if found == name {
+            return Some(text);
+        }
     }
+    None
 }
 
 /// The schema of a type of the data contract, from the type. A test writes it into its file: the program has the file
@@ -103,6 +112,17 @@ mod tests {
         // is allowed. For the equivalent object, `{"not": {}}`, editors show an error that does not name the key.
         *property == Json::Bool(false)
             || property["description"].as_str().is_some_and(|text| !text.trim().is_empty())
+    }
+
+    #[test]
+    fn a_schema_is_the_text_of_its_file() {
+        for name in SCHEMAS {
+            let file = format!("{}/../../schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+            assert_eq!(schema(name), Some(std::fs::read_to_string(file).unwrap().as_str()), "{name}");
+        }
+        for absent in ["", "openapi", "suite.schema.json", "{"] {
+            assert_eq!(schema(absent), None, "{absent}");
+        }
     }
 
     #[test]

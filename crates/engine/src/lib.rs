@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod archive;
+pub mod background;
 pub mod batch;
 pub mod bundle;
 pub mod call;

@@ -1,5 +1,6 @@
 //! Runs long computations outside of the threads that answer requests.
 
+use jurist_engine::background::{finish_in_task, run_on_blocking_thread};
 pub use jurist_store::blocking::{block_if_long, block_in_place};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinError;
@@ -10,7 +11,7 @@ pub async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, JoinError> {
     match Handle::current().runtime_flavor() {
         // Simulations use a single-threaded runtime, so that the order of execution is deterministic.
-        RuntimeFlavor::CurrentThread => tokio::spawn(async move { work() }).await,
-        _ => tokio::task::spawn_blocking(work).await,
+        RuntimeFlavor::CurrentThread => finish_in_task(async move { work() }).await,
+        _ => run_on_blocking_thread(work).await,
     }
 }

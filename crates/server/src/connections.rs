@@ -19,6 +19,7 @@ use futures_util::{StreamExt, stream};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use jurist_engine::background::spawn_task;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -121,7 +122,7 @@ pub async fn serve_connections(
         match slots.take(peer.ip()) {
             Ok(slot) => {
                 let serving = serve_connection(stream, peer, router.clone(), limits, stopped.clone());
-                tokio::spawn(async move {
+                spawn_task(async move {
                     serving.await;
                     drop(slot);
                 });

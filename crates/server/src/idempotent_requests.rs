@@ -2,6 +2,7 @@
 
 use axum::http::HeaderMap;
 use jurist_core::grade::Time;
+use jurist_engine::background::finish_in_task;
 use jurist_store::idempotency::IdempotencyClaim;
 use jurist_store::{ProjectId, clock};
 use serde::Serialize;
@@ -39,7 +40,7 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     let stale = Time::from_micros(now.micros() - STALE_SECONDS * 1_000_000);
     let (store, key) = (app.store.clone(), key.to_owned());
     // The claim is in the task too: a claim without work would block all retries until it is stale.
-    let answered = tokio::spawn(async move {
+    let answered = finish_in_task(async move {
         match store.claim(project, &key, &hash, now, stale).await? {
             IdempotencyClaim::New => {}
             IdempotencyClaim::Underway => {

@@ -28,8 +28,9 @@ struct Pages;
 #[exclude = "*.html"]
 #[exclude = "*.json"]
 #[exclude = "*.css"]
-#[exclude = "assets/book.js"]
-#[exclude = "assets/minisearch.js"]
+#[exclude = "*.js"]
+#[exclude = "*.svg"]
+#[exclude = "*.txt"]
 struct Book;
 
 /// Where names change with the content, so that a browser never asks twice.

@@ -1,5 +1,9 @@
 //! Tables as Parquet: grades with one column for each of the catalogue, or answers with those that a task has. Every
-//! column may be empty.
+//! column may be empty. Records are written so that they can be read back.
+
+mod record_table;
+
+pub use record_table::write_record_table;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -9,12 +13,15 @@ use jurist_core::report::{COLUMNS, ColumnKind, GradeCell, GradeRow};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::record::{Field, Row};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value as Json;
+
+use self::record_table::RecordColumns;
 
 /// Rows and bytes of texts that are collected before they are written as a group. Readers skip groups by their
 /// statistics, and larger groups would only take more memory.
@@ -28,7 +35,7 @@ pub struct ParquetGradeWriter<W: Write + Send>(TableWriter<W>);
 impl<W: Write + Send> ParquetGradeWriter<W> {
     pub fn new(out: W) -> Result<Self, ParquetError> {
         let columns = COLUMNS.iter().map(|column| (column.name, column.kind));
-        Ok(Self(TableWriter::new(out, columns)?))
+        Ok(Self(TableWriter::new(out, columns, None)?))
     }
 
     pub fn add(&mut self, rows: &[GradeRow<'_>]) -> Result<(), ParquetError> {
@@ -62,7 +69,7 @@ pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec
         (_, other) => Some(GradeCell::Text(other.to_string())),
     };
     let named = columns.iter().map(String::as_str).zip(kinds.iter().copied());
-    let mut table = TableWriter::new(Vec::new(), named)?;
+    let mut table = TableWriter::new(Vec::new(), named, None)?;
     for row in rows {
         table.add(kinds.iter().zip(row).map(|(kind, value)| cell(*kind, value)))?;
     }
@@ -83,11 +90,12 @@ impl<W: Write + Send> TableWriter<W> {
     fn new<'a>(
         out: W,
         columns: impl Iterator<Item = (&'a str, ColumnKind)> + Clone,
+        metadata: Option<KeyValue>,
     ) -> Result<Self, ParquetError> {
         let fields = columns.clone().map(|(name, kind)| describe_column(name, kind));
         let fields = fields.collect::<Result<Vec<TypePtr>, _>>()?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
-        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(parquet_properties()))?;
+        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(parquet_properties(metadata)))?;
         let columns = columns.map(|(_, kind)| ColumnCells::new(kind)).collect();
         Ok(Self { file, columns, n_rows: 0, n_bytes: 0 })
     }
@@ -97,6 +105,21 @@ impl<W: Write + Send> TableWriter<W> {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             self.n_bytes += column.push(cell);
         }
+        self.end_row()
+    }
+
+    /// Adds a record: for each column the value of its field, and the kind of the column.
+    fn add_fields<'a>(
+        &mut self,
+        fields: impl Iterator<Item = (Option<&'a Json>, ColumnKind)>,
+    ) -> Result<(), ParquetError> {
+        for (column, (value, kind)) in self.columns.iter_mut().zip(fields) {
+            self.n_bytes += column.push_field(value, kind);
+        }
+        self.end_row()
+    }
+
+    fn end_row(&mut self) -> Result<(), ParquetError> {
         self.n_rows += 1;
         if GROUP_ROWS <= self.n_rows || GROUP_BYTES <= self.n_bytes {
             self.write_group()?;
@@ -165,12 +188,7 @@ impl ColumnCells {
     /// Adds a cell, and returns the bytes of its text. A cell of another kind is empty.
     fn push(&mut self, cell: Option<GradeCell>) -> usize {
         match self {
-            Self::Texts(cells) => {
-                let text = cell.map(|cell| cell.to_string().into_bytes());
-                let n_bytes = text.as_ref().map_or(0, Vec::len);
-                cells.push(text.map(ByteArray::from));
-                return n_bytes;
-            }
+            Self::Texts(cells) => return cells.push_text(cell.map(|cell| cell.to_string())),
             Self::Numbers(cells) => {
                 cells.push(if let Some(GradeCell::Number(number)) = cell { Some(number) } else { None });
             }
@@ -184,6 +202,23 @@ impl ColumnCells {
             Self::Times(cells) => {
                 cells.push(if let Some(GradeCell::Time(time)) = cell { Some(time.micros()) } else { None });
             }
+        }
+        0
+    }
+
+    /// Adds the value of a field, and returns the bytes of its text. A text is JSON if the kind of the column says so.
+    fn push_field(&mut self, value: Option<&Json>, kind: ColumnKind) -> usize {
+        match self {
+            Self::Texts(cells) => {
+                return cells.push_text(value.map(|value| match value {
+                    Json::String(text) if kind != ColumnKind::Json => text.clone(),
+                    other => other.to_string(),
+                }));
+            }
+            Self::Numbers(cells) => cells.push(value.and_then(Json::as_f64)),
+            // JSON has no times.
+            Self::Counts(cells) | Self::Times(cells) => cells.push(value.and_then(Json::as_i64)),
+            Self::Flags(cells) => cells.push(value.and_then(Json::as_bool)),
         }
         0
     }
@@ -228,6 +263,15 @@ impl<V> PresentCells<V> {
     }
 }
 
+impl PresentCells<ByteArray> {
+    /// Returns the bytes of the text.
+    fn push_text(&mut self, text: Option<String>) -> usize {
+        let n_bytes = text.as_ref().map_or(0, String::len);
+        self.push(text.map(|text| ByteArray::from(text.into_bytes())));
+        n_bytes
+    }
+}
+
 /// How much of a table that others wrote is read.
 #[derive(Debug, Clone, Copy)]
 struct TableLimits {
@@ -238,7 +282,7 @@ struct TableLimits {
     items: usize,
 }
 
-/// Rows of a table that others wrote, as JSON objects; at most `max_rows`.
+/// Rows of a table that others wrote, as JSON objects, or the records of [`write_record_table`]; at most `max_rows`.
 pub fn read_parquet_rows(bytes: Vec<u8>, max_rows: usize) -> Result<Vec<Json>, ParquetError> {
     let limits = TableLimits { rows: max_rows, bytes: 2_000_000_000, items: 20_000_000 };
     // The reader panics on some damaged tables.
@@ -254,9 +298,11 @@ fn read_limited_rows(bytes: Bytes, limits: TableLimits) -> Result<Vec<Json>, Par
     if limits.items < count_items(&reader)? {
         return Err(too_large("items in lists", limits.items));
     }
+    let records = RecordColumns::read(reader.metadata().file_metadata().key_value_metadata())?;
     let (mut rows, mut left) = (Vec::new(), limits.bytes);
     for row in reader.get_row_iter(None)?.take(limits.rows) {
         let row = row_to_json(&row?);
+        let row = if let Some(records) = &records { records.restore_record(row)? } else { row };
         left = left.checked_sub(json_bytes(&row)).ok_or_else(|| too_large("bytes", limits.bytes))?;
         rows.push(row);
     }
@@ -328,10 +374,11 @@ fn field_to_json(field: &Field) -> Json {
     }
 }
 
-fn parquet_properties() -> WriterProperties {
+fn parquet_properties(metadata: Option<KeyValue>) -> WriterProperties {
     WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("jurist ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(metadata.map(|entry| vec![entry]))
         .build()
 }
 
@@ -392,7 +439,7 @@ mod tests {
         let list: ArrayRef = Arc::new(list);
         let batch = RecordBatch::try_from_iter([("list", list)]).unwrap();
         let mut writer =
-            ArrowWriter::try_new(Vec::new(), batch.schema(), Some(parquet_properties())).unwrap();
+            ArrowWriter::try_new(Vec::new(), batch.schema(), Some(parquet_properties(None))).unwrap();
         writer.write(&batch).unwrap();
         let table = writer.into_inner().unwrap();
         assert!(table.len() < 5_000, "{}", table.len());

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use http_body_util::Limited;
+use jurist_engine::background::spawn_task;
 use tokio::net::TcpListener;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::csrf::CsrfLayer;
@@ -69,7 +70,7 @@ impl BoundServer {
             app.stopping.send_replace(true);
             let _ = stopping.send(true);
         };
-        let assembling = tokio::spawn(assemble::run_assembly_loop(self.app.clone(), stopped.clone()));
+        let assembling = spawn_task(assemble::run_assembly_loop(self.app.clone(), stopped.clone()));
         let settings = &self.app.settings;
         let settings = DecisionLoopSettings {
             max_waiting: settings.max_waiting,
@@ -77,10 +78,10 @@ impl BoundServer {
             settle: settings.settle,
         };
         let (store, metrics) = (self.app.store.clone(), Arc::clone(&self.app.metrics));
-        let considering = tokio::spawn(monitor::run_decision_loop(store, metrics, settings, stopped.clone()));
-        tokio::spawn(housekeeping::run_housekeeping_loop(self.app.clone(), stopped.clone()));
-        tokio::spawn(housekeeping::checkpoint(self.app.clone(), stopped.clone()));
-        tokio::spawn(graceful);
+        let considering = spawn_task(monitor::run_decision_loop(store, metrics, settings, stopped.clone()));
+        spawn_task(housekeeping::run_housekeeping_loop(self.app.clone(), stopped.clone()));
+        spawn_task(housekeeping::checkpoint(self.app.clone(), stopped.clone()));
+        spawn_task(graceful);
         let metrics = Arc::clone(&self.app.metrics);
         let limits = self.app.settings.connections;
         let router = build_server_router(self.app);

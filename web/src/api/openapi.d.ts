@@ -307,8 +307,8 @@ export interface paths {
          * Add, change or remove cases: all changes of a request make one version
          * @description Cases come from `records`, from `traces` by id or by `trace_filter`, and from an annotation task. The key of a case is
          *     the `id` of its record; a case with the key of another one replaces it. Cases with the same task are in the same
-         *     split. Nothing is written if a case cannot be taken. More cases than a body holds (32 MiB by default) are sent in
-         *     several requests, each with the version of the one before as `base`.
+         *     split. Nothing is written if a case cannot be taken; with `create`, no dataset is created then. More cases than a
+         *     body holds (32 MiB by default) are sent in several requests, each with the version of the one before as `base`.
          */
         post: operations["add_dataset_version"];
         delete?: never;
@@ -3699,6 +3699,11 @@ export interface components {
              * @default null
              */
             base?: number | null;
+            /**
+             * @description Whether a dataset that does not exist is created, once the cases were read; otherwise it is an error.
+             * @default false
+             */
+            create?: boolean;
             /**
              * @description Up to 1000 characters.
              * @default null

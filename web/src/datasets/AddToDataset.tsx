@@ -22,7 +22,6 @@ import {
   recordOfItem,
 } from "./datasetChoice";
 import {
-  addDataset,
   addDatasetVersion,
   type Dataset,
   datasetsQuery,
@@ -61,16 +60,6 @@ function dialogTitle(source: CaseSource): string {
   }
 }
 
-/** A name that exists is taken as it is: an attempt that failed after this step can be repeated. */
-async function createDataset(project: string, name: string): Promise<string> {
-  try {
-    return (await addDataset(project, { name })).name;
-  } catch (error) {
-    if (error instanceof Problem && error.status === 409) return name;
-    throw error;
-  }
-}
-
 function AddForm({ source, datasets }: { source: CaseSource; datasets: Dataset[] }) {
   const project = useProject();
   const queries = useQueryClient();
@@ -98,8 +87,13 @@ function AddForm({ source, datasets }: { source: CaseSource; datasets: Dataset[]
   const adding = useMutation({
     mutationFn: async () => {
       const entry = buildEntry(await asEntrySource(), entered);
-      const name = isNew ? await createDataset(project.id, entered.name.trim()) : entered.dataset;
-      return { name, written: await addDatasetVersion(project.id, name, entry) };
+      if (!isNew) {
+        const name = entered.dataset;
+        return { name, written: await addDatasetVersion(project.id, name, entry) };
+      }
+      // In one request: cases that cannot be taken would leave an empty dataset.
+      const name = entered.name.trim();
+      return { name, written: await addDatasetVersion(project.id, name, { ...entry, create: true }) };
     },
     onSuccess: async ({ name }) => {
       localStorage.setItem(lastKey(project.id), name);

@@ -145,7 +145,7 @@ pub struct RunListLine {
     n_deferred: u64,
     /// Mean score from 0 to 1; null if nothing was scored
     score: Option<f64>,
-    /// US dollars
+    /// US dollars; calls without a known price count as 0
     cost_usd: f64,
 }
 

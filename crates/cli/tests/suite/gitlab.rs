@@ -15,8 +15,16 @@ use crate::action::{ReceivedRequest, has_python, project_root, read_yaml, serve_
 struct GitlabState {
     /// `.jurist-ci/run.json` of the newest job of the default branch.
     baseline: Option<Vec<u8>>,
-    notes: Vec<String>,
+    notes: Vec<GitlabNote>,
 }
+
+struct GitlabNote {
+    author: u32,
+    body: String,
+}
+
+/// The user of the project's token.
+const TOKEN_USER: u32 = 3;
 
 struct FakeGitlab {
     url: String,
@@ -39,6 +47,9 @@ fn respond(state: &mut GitlabState, request: &ReceivedRequest) -> (u16, Vec<u8>)
         let is_allowed = headers.contains("job-token: of the job") && query == "job=evals";
         return state.baseline.clone().filter(|_| is_allowed).map_or((404, Vec::new()), |file| (200, file));
     }
+    if path == "/user" && headers.contains("private-token: of the project") {
+        return (200, json!({ "id": TOKEN_USER }).to_string().into_bytes());
+    }
     let Some(rest) = path.strip_prefix("/projects/5/merge_requests/7/notes") else {
         return (404, Vec::new());
     };
@@ -52,16 +63,26 @@ fn respond(state: &mut GitlabState, request: &ReceivedRequest) -> (u16, Vec<u8>)
     };
     match (request.method.as_str(), rest.trim_start_matches('/').parse::<usize>().ok()) {
         ("GET", None) => {
-            let notes: Vec<Json> =
-                state.notes.iter().enumerate().map(|(id, body)| json!({ "id": id, "body": body })).collect();
+            let query = reqwest::Url::parse(&format!("http://query/?{query}")).unwrap();
+            let number = |name: &str| -> usize {
+                let (_, value) =
+                    query.query_pairs().find(|(key, _)| key == name).expect("a page is asked for");
+                value.parse().unwrap()
+            };
+            let per_page = number("per_page");
+            assert!(per_page <= 100, "GitLab sends no larger pages");
+            let notes = state.notes.iter().enumerate().skip((number("page") - 1) * per_page).take(per_page);
+            let notes: Vec<Json> = notes
+                .map(|(id, note)| json!({ "id": id, "body": note.body, "author": { "id": note.author } }))
+                .collect();
             (200, json!(notes).to_string().into_bytes())
         }
         ("POST", None) => {
-            state.notes.push(text());
+            state.notes.push(GitlabNote { author: TOKEN_USER, body: text() });
             (201, b"{}".to_vec())
         }
         ("PUT", Some(id)) => {
-            state.notes[id] = text();
+            state.notes[id].body = text();
             (200, b"{}".to_vec())
         }
         _ => (405, Vec::new()),
@@ -117,14 +138,26 @@ fn the_job_for_gitlab_fails_on_a_regression_and_updates_one_note() {
     assert!(said.contains("there is no baseline of main yet"), "{said}");
     assert!(gitlab.state.lock().unwrap().notes.is_empty());
     let baseline = fs::read(folder.join(".jurist-ci/run.json")).unwrap();
-    gitlab.state.lock().unwrap().baseline = Some(baseline);
+    // More notes of people than a page has, one with the line that a comment of the job begins with.
+    let comment = fs::read_to_string(folder.join(".jurist-ci/comment.md")).unwrap();
+    let marker = comment.lines().next().unwrap();
+    assert!(marker.starts_with("<!-- "), "{marker}");
+    {
+        let mut state = gitlab.state.lock().unwrap();
+        state.baseline = Some(baseline);
+        state.notes.extend((0..120).map(|n| GitlabNote { author: 9, body: format!("remark {n}") }));
+        state.notes.push(GitlabNote { author: 9, body: format!("{marker}\nnot of the job") });
+    }
 
     for (answer, shown) in [("It is Lyon.", "<ins>Lyon</ins>"), ("It is Nice.", "<ins>Nice</ins>")] {
         write_suite(folder, &[("one", answer), ("two", "Paris, surely.")]);
         let job = run_job(&gitlab, folder, Some("7"));
         assert_eq!(job.status.code(), Some(1), "{}", String::from_utf8_lossy(&job.stderr));
         let state = gitlab.state.lock().unwrap();
-        let [note] = &state.notes[..] else { panic!("{:?}", state.notes) };
+        let is_own = |note: &&GitlabNote| note.author == TOKEN_USER;
+        let own: Vec<&str> = state.notes.iter().filter(is_own).map(|note| note.body.as_str()).collect();
+        let [note] = own[..] else { panic!("{own:?}") };
+        assert_eq!(state.notes[120].body, format!("{marker}\nnot of the job"));
         assert!(note.contains("1 case got worse, 0 cases got better") && note.contains(shown), "{note}");
         let quality: Json =
             serde_json::from_slice(&fs::read(folder.join(".jurist-ci/quality.json")).unwrap()).unwrap();

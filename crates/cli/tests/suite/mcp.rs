@@ -119,6 +119,8 @@ async fn an_agent_checks_runs_reads_and_compares_over_standard_streams() {
     let run = call(&client, "run_suite", json!({ "path": "suite.yaml" })).await;
     assert_eq!(run["outcome"], "failed", "{run}");
     assert_eq!((&run["n_pass"], &run["n_fail"]), (&json!(1), &json!(1)));
+    // The name and the meaning that the list of runs has.
+    assert_eq!((&run["cost_usd"], run.get("cost")), (&json!(0.0), None), "{run}");
     assert_eq!(run["cases"][1]["case"], "river");
     assert_eq!(run["cases"][1]["origin"], "suite.yaml:3");
     assert!(run["cases"][1]["reasons"][0].as_str().unwrap().contains("Seine"), "{run}");
@@ -155,6 +157,29 @@ async fn an_agent_checks_runs_reads_and_compares_over_standard_streams() {
     assert_eq!(call(&client, "list_runs", json!({ "tags": ["nightly"] })).await["n_runs"], 0);
     let wrong = call_error(&client, "list_runs", json!({ "commit": "main" })).await;
     assert_eq!(wrong, "`commit` has from 4 to 64 hexadecimal digits");
+
+    // Ranges of the schema hold for every tool.
+    for (tool, arguments, why) in [
+        ("list_runs", json!({ "limit": 0 }), "`limit`: 0 is less than the minimum of 1"),
+        ("list_runs", json!({ "limit": 1000 }), "`limit`: 1000 is greater than the maximum of 200"),
+        ("read_run", json!({ "limit": 0 }), "`limit`: 0 is less than the minimum of 1"),
+        ("read_run", json!({ "limit": 1000 }), "`limit`: 1000 is greater than the maximum of 500"),
+        (
+            "run_suite",
+            json!({ "path": "suite.yaml", "max_cost": -1 }),
+            "`max_cost`: -1 is less than the minimum of 0",
+        ),
+        (
+            "run_suite",
+            json!({ "path": "suite.yaml", "max_time": -1 }),
+            "`max_time`: -1 is less than the minimum of 0",
+        ),
+        ("measure_agreement", json!({ "files": [] }), "`files`: [] has less than 1 item"),
+        ("measure_agreement", json!({}), "missing field `files`"),
+    ] {
+        let refused = call_error(&client, tool, arguments).await;
+        assert!(refused.starts_with("the arguments are wrong: ") && refused.contains(why), "{refused}");
+    }
     client.cancel().await.unwrap();
 }
 

@@ -233,7 +233,7 @@ fn a_dataset_of_a_server_is_written_read_and_run() {
     let traced = done(&["dataset", "add", "traced", "--agent", "desk", "--max-traces", "10"]);
     assert!(traced.contains("traced@v1: 2 cases; 2 added"), "{traced}");
     let none = call(&["dataset", "add", "traced", "--verdict", "fail"]);
-    assert!(said(&none).contains("no trace matches"), "{}", said(&none));
+    assert!(said(&none).contains("no trace matches `--verdict fail`"), "{}", said(&none));
 
     let case = json!({
         "name": "answer {{ row.id }}", "data": "dataset:support@v1", "prompt": "{{ row.input }}",

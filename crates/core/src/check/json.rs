@@ -134,6 +134,19 @@ impl JsonCheck {
     }
 }
 
+/// Where and why a value does not fit a schema of the program itself; `None` if it fits.
+pub fn find_schema_misfit(schema: &Value, value: &Value) -> Option<String> {
+    let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+    let validator = match options.build(schema) {
+        Ok(validator) => validator,
+        Err(error) => return Some(format!("its schema cannot be read: {error}")),
+    };
+    let error = validator.iter_errors(value).next()?;
+    let place = error.instance_path().to_string();
+    let place = place.trim_start_matches('/').replace('/', ".");
+    Some(if place.is_empty() { error.to_string() } else { format!("`{place}`: {error}") })
+}
+
 fn too_much() -> CheckFinding {
     CheckFinding::from_failure("the schema takes too many steps on this value")
 }

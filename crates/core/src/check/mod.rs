@@ -35,6 +35,7 @@ pub use external::{
     BadAnswer, CheckCode, ExternalCheck, ExternalInput, ExternalKind, ExternalVerdict, ScriptCommand,
     VerdictPart,
 };
+pub use json::find_schema_misfit;
 pub use max_score::{MaxScore, MaxScoreResult, ScoredCriterion};
 pub(crate) use pattern_work::{estimate_check_work, estimate_pattern_work};
 pub use provider::ModerationReport;

@@ -18,6 +18,7 @@ use tokio::process::{ChildStderr, Command};
 use tokio::task::JoinHandle;
 
 use super::{AgentRunError, truncate_text, with_environment};
+use crate::background::spawn_task;
 use crate::model::Tool;
 use crate::platform;
 
@@ -51,7 +52,7 @@ struct ServerErrors {
 
 impl ServerErrors {
     fn collect(&self, stderr: ChildStderr) {
-        let collector = tokio::spawn(collect_stderr_tail(stderr, Arc::clone(&self.tail)));
+        let collector = spawn_task(collect_stderr_tail(stderr, Arc::clone(&self.tail)));
         *self.collector.lock().unwrap_or_else(PoisonError::into_inner) = Some(collector);
     }
 

@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 use super::answer::read_answer;
 use super::http::{HttpResponse, HttpTarget, RequestValues};
 use super::{AgentOutput, AgentRunError, Agents, truncate_text};
+use crate::background::run_on_blocking_thread;
 use crate::load_script::run_script;
 
 /// Bytes of a wrong value that an error shows.
@@ -158,7 +159,7 @@ impl Agents {
             None => None,
         };
         let folder = self.project.folder.clone();
-        let running = tokio::task::spawn_blocking(move || {
+        let running = run_on_blocking_thread(move || {
             let source = match &file {
                 Some(ScriptFunction { path, function }) => {
                     ScriptSource::File { path, function: function.as_deref(), usual: "get_transform" }

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::{AgentRunError, truncate_text};
+use crate::background::run_on_blocking_thread;
 use crate::platform::copy_link;
 
 /// A longer diff is cut: it is too long for readers and for judges.
@@ -36,7 +37,7 @@ impl Folder {
             (None, _) => {}
             (Some(from), None) => {
                 let (from, to) = (from.to_owned(), to);
-                let copied = tokio::task::spawn_blocking(move || copy(&from, &to)).await;
+                let copied = run_on_blocking_thread(move || copy(&from, &to)).await;
                 copied.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(failed)?;
             }
             (Some(from), Some(commit)) => {
@@ -84,7 +85,7 @@ impl Folder {
             AgentRunError::unreachable(format!("a repository of the workspace: {error}"))
         };
         let root = self.path.clone();
-        let entries = tokio::task::spawn_blocking(move || find_git_entries(&root)).await;
+        let entries = run_on_blocking_thread(move || find_git_entries(&root)).await;
         let entries = entries.map_err(|error| failed(std::io::Error::other(error)))?;
         let place = |n: usize| self.temporary.path().join(format!("repository-{n}"));
         for (n, entry) in entries.iter().enumerate() {

@@ -20,6 +20,7 @@ pub use bert::{BadModel, Bert};
 pub use moderation::NoModeration;
 use moderation::moderate_text;
 
+use crate::background::run_on_blocking_thread;
 use crate::call::LONGEST_WAIT;
 use crate::environment::home_folder;
 use crate::load::variable;
@@ -199,7 +200,7 @@ async fn embed_locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
                 .collect()
         })
     };
-    tokio::task::spawn_blocking(work).await.expect("embedding a text does not panic")
+    run_on_blocking_thread(work).await.expect("embedding a text does not panic")
 }
 
 async fn embed_on_server(

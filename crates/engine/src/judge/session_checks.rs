@@ -17,6 +17,7 @@ use jurist_core::score::{self, QuestionAnswer, QuoteStatus};
 use super::judge_session::JudgeSession;
 use super::opinion::{AnsweredQuestion, WAITS, answer_with_outcome, to_score_answer};
 use super::{CheckFailure, permit_check};
+use crate::background::run_on_blocking_thread;
 use crate::embed::NoModeration;
 
 /// Time limit of a check. Its own limits end it earlier, except on an overloaded machine.
@@ -51,7 +52,7 @@ async fn run_long_check(
 ) -> AnsweredQuestion {
     let stop = StopOnDrop(Arc::default());
     let flag = Arc::clone(&stop.0);
-    let running = tokio::task::spawn_blocking(move || check(&flag));
+    let running = run_on_blocking_thread(move || check(&flag));
     let (failure, detail) = match tokio::time::timeout(limit, running).await {
         Ok(Ok(finding)) => return answer_with_outcome(Outcome::from(&finding), &finding.comment),
         Ok(Err(_)) => (Failure::Crashed, "the check was aborted".to_owned()),

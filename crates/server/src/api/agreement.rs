@@ -9,6 +9,7 @@ use jurist_core::stats::agreement::{
     AlphaWithoutGrader, Level, Ratings, align, conclude_agreement, summarise_agreement,
 };
 use jurist_core::stats::basics::CoefficientResult;
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_store::annotate::Task;
 use jurist_store::{AccountId, ItemId, ProjectId, clock};
 use serde::{Deserialize, Serialize};
@@ -323,8 +324,7 @@ async fn get_task_agreement(
         answers.iter().map(|annotation| annotation.annotation.candidate.as_str()).collect();
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let judges = load_judge_answers(&app, project, &definition, &candidates).await?;
-    let agreement =
-        tokio::task::spawn_blocking(move || compute_task_agreement(&answers, &hidden, &judges)).await;
+    let agreement = run_on_blocking_thread(move || compute_task_agreement(&answers, &hidden, &judges)).await;
     let mut agreement: TaskAgreement = agreement.map_err(|_| ApiError::Broken)?;
     let mut apart: Vec<&mut JudgeHumanDisagreement> =
         agreement.judge.iter_mut().flat_map(|judge| &mut judge.disagreements).collect();

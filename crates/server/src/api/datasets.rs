@@ -24,8 +24,8 @@ use crate::auth::{AccessScope, Principal};
 use crate::datasets::{
     self, CaseSources, DEFAULT_FILTERED_TRACES, DatasetCaseInFull, DatasetCasePage, DatasetDiffView,
     DatasetError, DatasetExportFormat, DatasetVersionPage, DatasetVersionReceipt, DatasetVersionView,
-    DatasetView, FoundVersion, MOST_ADDED_TRACES, NewDatasetRequest, NewDatasetVersion, clean_dataset_text,
-    find_dataset_version, parse_trace_ids,
+    DatasetView, FirstVersion, FoundVersion, MOST_ADDED_TRACES, NewDatasetRequest, NewDatasetVersion,
+    clean_dataset_text, find_dataset_version, parse_trace_ids,
 };
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
@@ -270,8 +270,8 @@ async fn list_dataset_versions(
 ///
 /// Cases come from `records`, from `traces` by id or by `trace_filter`, and from an annotation task. The key of a case is
 /// the `id` of its record; a case with the key of another one replaces it. Cases with the same task are in the same
-/// split. Nothing is written if a case cannot be taken. More cases than a body holds (32 MiB by default) are sent in
-/// several requests, each with the version of the one before as `base`.
+/// split. Nothing is written if a case cannot be taken; with `create`, no dataset is created then. More cases than a
+/// body holds (32 MiB by default) are sent in several requests, each with the version of the one before as `base`.
 #[utoipa::path(post, path = "/datasets/{name}/versions", tag = "datasets", request_body = NewDatasetVersion,
     params(
         ("name" = String, Path, description = DATASET),
@@ -304,7 +304,10 @@ async fn write_requested_version(
     new: NewDatasetVersion,
 ) -> Result<DatasetVersionReceipt, ApiError> {
     let (store, project) = (&app.store, caller.project);
-    let dataset = store.dataset(project, &name).await?;
+    let dataset = match store.dataset(project, &name).await {
+        Err(StoreError::Unknown { .. }) if new.create => None,
+        found => Some(found?),
+    };
     let traces = parse_trace_ids(&new.traces)?;
     let found_traces = find_filtered_traces(&app, &caller, &new).await?;
     let task = match &new.annotation_task {
@@ -332,7 +335,21 @@ async fn write_requested_version(
         hidden,
     };
     let (redactor, now) = (&app.settings.redactor, clock::current_time());
-    let receipt = datasets::write_dataset_version(store, project, &dataset, sources, redactor, now).await?;
+    let FirstVersion { dataset, receipt } = match dataset {
+        Some(dataset) => {
+            let receipt =
+                datasets::write_dataset_version(store, project, &dataset, sources, redactor, now).await?;
+            FirstVersion { dataset, receipt }
+        }
+        None => {
+            let request = NewDatasetRequest { name, ..NewDatasetRequest::default() };
+            let new = datasets::read_new_dataset(&request, redactor, caller.account())?;
+            let made = datasets::write_first_version(store, project, &new, sources, redactor, now).await?;
+            let (id, name) = (&made.dataset.id, &made.dataset.name);
+            record_audit_entry(&app, &caller, "dataset.add", id, json!({ "name": name })).await?;
+            made
+        }
+    };
     if receipt.is_new {
         let body = json!({ "version": receipt.version, "n_added": receipt.n_added,
             "n_changed": receipt.n_changed, "n_removed": receipt.n_removed });

@@ -10,6 +10,7 @@ use jurist_core::dialect::{Dialect, LoadedSuite};
 use jurist_core::judge::{Preview, Prompter, preview};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Aggregate, Calls, Judge, Suite};
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_engine::bundle::Bundle;
 use jurist_store::TraceId;
 use serde::{Deserialize, Serialize};
@@ -222,7 +223,7 @@ async fn preview_judge_prompts(
         }
     };
     // A template of a user may take long.
-    let making = tokio::task::spawn_blocking(move || {
+    let making = run_on_blocking_thread(move || {
         let prompter = Prompter::for_rubric(&material, None, &rubric, 0);
         preview(&prompter, &rubric, calls).map_err(|error| ApiError::Senseless(error.to_string()))
     });

@@ -9,6 +9,7 @@ use jurist_core::report::{
     WordChange, find_case_changes,
 };
 use jurist_core::run::{CaseResult, RunId};
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_store::runs::RunHead;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -220,7 +221,7 @@ async fn find_changes_of_runs(
     if places_before.len() != before.results.len() || places_after.len() != after.results.len() {
         return Err(ApiError::Conflict("results are arriving; try again".to_owned()));
     }
-    let changes = tokio::task::spawn_blocking(move || find_case_changes(&before, &after));
+    let changes = run_on_blocking_thread(move || find_case_changes(&before, &after));
     let changes = changes.await.map_err(|_| ApiError::Broken)?;
     let index = Arc::new(ChangeIndex { changes, places_before, places_after });
     app.changes.insert(key, Arc::clone(&index));

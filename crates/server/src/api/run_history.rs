@@ -6,6 +6,7 @@ use axum::extract::State;
 use jurist_core::stats::comparison::{
     HistoryChange, HistoryDirection, HistoryFigures, RunFigures, summarise_run_figures,
 };
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_store::runs::{RunFilter, RunHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -137,7 +138,7 @@ async fn build_history_points(
                 loaded = Some(Arc::clone(&run));
                 let earlier = before_figures.take();
                 let computed =
-                    tokio::task::spawn_blocking(move || summarise_run_figures(&run, earlier.as_deref()));
+                    run_on_blocking_thread(move || summarise_run_figures(&run, earlier.as_deref()));
                 let figures = computed.await.map_err(|_| ApiError::Broken)?;
                 app.history.insert(key, figures.clone());
                 figures
@@ -157,7 +158,7 @@ async fn load_run_figures(
 ) -> Result<Arc<RunFigures>, ApiError> {
     let cases = app.store.result_figures(caller.project, head.id).await?;
     let (id, seed) = (head.id, app.store.run_seed(caller.project, head.id).await?);
-    let built = tokio::task::spawn_blocking(move || Arc::new(RunFigures::new(id, seed, cases)));
+    let built = run_on_blocking_thread(move || Arc::new(RunFigures::new(id, seed, cases)));
     built.await.map_err(|_| ApiError::Broken)
 }
 

@@ -11,6 +11,7 @@ use jurist_core::redact::Redactor;
 use jurist_core::report::{ReportFormat, declared_score_scale, render_report};
 use jurist_core::run::{NotGraded, RunId};
 use jurist_core::stats::summaries::estimate_pass_rate;
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_store::runs::{RunFilter, RunHead};
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
@@ -378,7 +379,7 @@ async fn get_run_report(
         ReportFormat::ALL.iter().find(|(listed, _)| *listed == name).map(|(_, format)| *format);
     let format = listed_format.ok_or_else(known)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
-    let text = tokio::task::spawn_blocking(move || render_report(format, &run)).await;
+    let text = run_on_blocking_thread(move || render_report(format, &run)).await;
     let text = text.map_err(|_| ApiError::Broken)?;
     let mut response = ([(header::CONTENT_TYPE, report_content_type(format))], text).into_response();
     if format == ReportFormat::Html {

@@ -2,6 +2,7 @@
 
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
 
+use jurist_engine::background::run_on_blocking_thread;
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
@@ -22,7 +23,7 @@ static AT_WORK: Semaphore = Semaphore::const_new(4);
 /// Runs on a blocking thread, so that other requests are not delayed.
 async fn run_password_task<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let _turn = AT_WORK.acquire().await.ok()?;
-    tokio::task::spawn_blocking(work).await.ok()
+    run_on_blocking_thread(work).await.ok()
 }
 
 /// The hash that is stored in place of a password.

@@ -7,7 +7,7 @@ use jurist_core::dataset::{BadDatasetRecord, MAX_DATASET_CASES, SplitRule};
 use jurist_core::grade::{Outcome, Time, VerdictStatus};
 use jurist_core::redact::Redactor;
 use jurist_store::annotate::{AnnotationItem, ItemRole, ItemState, Task};
-use jurist_store::datasets::{Dataset, DatasetChange, DatasetWrite, NewDatasetCase};
+use jurist_store::datasets::{Dataset, DatasetChange, DatasetWrite, NewDataset, NewDatasetCase};
 use jurist_store::traces::{TraceListFilter, TraceWithContent};
 use jurist_store::{AccountId, ItemId, ProjectId, RubricVersionId, Store, StoreError, TraceId};
 use serde_json::{Map, Value as Json};
@@ -82,6 +82,55 @@ pub async fn write_dataset_version(
     redactor: &Redactor,
     now: Time,
 ) -> Result<DatasetVersionReceipt, DatasetError> {
+    let rule = SplitRule { dataset: &dataset.name, test_share: dataset.test_share };
+    let collected = collect_change(store, project, rule, sources, redactor).await?;
+    write_change(store, project, dataset, &collected, now).await
+}
+
+/// Creates a dataset with its first version. If the cases cannot be taken, there is no dataset either: one without a
+/// version would stay, with a share for testing that cannot be changed.
+pub async fn write_first_version(
+    store: &Store,
+    project: ProjectId,
+    new: &NewDataset,
+    sources: CaseSources,
+    redactor: &Redactor,
+    now: Time,
+) -> Result<FirstVersion, DatasetError> {
+    let rule = SplitRule { dataset: &new.name, test_share: new.test_share };
+    let collected = collect_change(store, project, rule, sources, redactor).await?;
+    if collected.change.base.is_some_and(|base| base != 0) {
+        let message = format!("there is no dataset `{}`; with `base` 0 it is created", new.name);
+        return Err(DatasetError::Unknown(message));
+    }
+    if let Some(key) = collected.change.remove.first() {
+        return Err(unknown_case(key, &new.name));
+    }
+    let dataset = store.add_dataset(project, new, now).await?;
+    let receipt = write_change(store, project, &dataset, &collected, now).await?;
+    Ok(FirstVersion { dataset, receipt })
+}
+
+/// A dataset that was created with its first version.
+#[derive(Debug)]
+pub struct FirstVersion {
+    pub dataset: Dataset,
+    pub receipt: DatasetVersionReceipt,
+}
+
+/// What a request changes, once all its sources were read.
+struct CollectedChange {
+    change: DatasetChange,
+    n_skipped: usize,
+}
+
+async fn collect_change(
+    store: &Store,
+    project: ProjectId,
+    rule: SplitRule<'_>,
+    sources: CaseSources,
+    redactor: &Redactor,
+) -> Result<CollectedChange, DatasetError> {
     let is_empty = sources.records.is_empty()
         && sources.traces.is_empty()
         && sources.found_traces.is_empty()
@@ -94,7 +143,6 @@ pub async fn write_dataset_version(
         Some(name) => Some(find_case_rubric(store, project, name).await?),
         None => None,
     };
-    let rule = SplitRule { dataset: &dataset.name, test_share: dataset.test_share };
     let mut collected = CaseCollection {
         rule,
         redactor,
@@ -131,8 +179,18 @@ pub async fn write_dataset_version(
         remove: sources.remove,
         is_complete: sources.is_complete,
     };
+    Ok(CollectedChange { change, n_skipped: collected.n_skipped })
+}
+
+async fn write_change(
+    store: &Store,
+    project: ProjectId,
+    dataset: &Dataset,
+    collected: &CollectedChange,
+    now: Time,
+) -> Result<DatasetVersionReceipt, DatasetError> {
     let name = &dataset.name;
-    match store.write_dataset_version(project, dataset.id, &change, now).await? {
+    match store.write_dataset_version(project, dataset.id, &collected.change, now).await? {
         DatasetWrite::Written(written) => Ok(DatasetVersionReceipt::new(written, collected.n_skipped)),
         DatasetWrite::Outdated { newest } => Err(DatasetError::Conflict(format!(
             "`{name}` has been changed in the meantime: its newest version is v{newest}; read it and try again"
@@ -141,9 +199,7 @@ pub async fn write_dataset_version(
             Err(DatasetError::Conflict(format!("dataset `{name}` is archived; restore it first")))
         }
         DatasetWrite::TooMany { n_cases } => Err(too_many_cases(n_cases)),
-        DatasetWrite::UnknownKey(key) => {
-            Err(DatasetError::Unknown(format!("there is no case `{key}` in the newest version of `{name}`")))
-        }
+        DatasetWrite::UnknownKey(key) => Err(unknown_case(&key, name)),
         DatasetWrite::ErasedTrace(trace) => Err(DatasetError::Unknown(format!(
             "trace `{trace}` was erased in the meantime; nothing is written"
         ))),
@@ -160,6 +216,10 @@ pub fn parse_trace_ids(texts: &[String]) -> Result<Vec<TraceId>, DatasetError> {
     }
     let ids = texts.iter().map(|id| TraceId::new(id.as_str())).collect::<Result<_, _>>();
     ids.map_err(|error| DatasetError::Bad(error.to_string()))
+}
+
+fn unknown_case(key: &str, dataset: &str) -> DatasetError {
+    DatasetError::Unknown(format!("there is no case `{key}` in the newest version of `{dataset}`"))
 }
 
 fn too_many_cases(n_cases: usize) -> DatasetError {

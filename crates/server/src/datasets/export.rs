@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::dataset::{DatasetReference, DatasetSplit, SuiteCase, build_dataset_suite};
 use jurist_store::datasets::{DatasetCaseFilter, StoredDatasetCase};
 use jurist_store::{Cursor, ProjectId, RubricVersionId, Store, StoreError};
@@ -141,7 +140,7 @@ async fn load_readable_cases(
     }
 }
 
-/// A version as a Parquet table.
+/// A version as a Parquet table, from which the same records are read.
 pub async fn write_dataset_table(
     store: &Store,
     dataset_version: &FoundVersion,
@@ -152,7 +151,7 @@ pub async fn write_dataset_table(
 }
 
 fn build_dataset_table(cases: Vec<StoredDatasetCase>) -> Result<Vec<u8>, DatasetError> {
-    let mut records: Vec<Map<String, Json>> = cases.into_iter().filter_map(take_table_record).collect();
+    let records: Vec<Map<String, Json>> = cases.into_iter().filter_map(take_record_fields).collect();
     let names: BTreeSet<&String> = records.iter().flat_map(Map::keys).collect();
     let mut columns: Vec<String> = names.into_iter().cloned().collect();
     columns.sort_by_key(|name| name != "id");
@@ -162,30 +161,24 @@ fn build_dataset_table(cases: Vec<StoredDatasetCase>) -> Result<Vec<u8>, Dataset
             columns.len()
         )));
     }
-    let rows: Vec<Vec<Json>> = records
-        .iter_mut()
-        .map(|record| columns.iter().map(|name| record.remove(name).unwrap_or_default()).collect())
-        .collect();
-    write_dataset_columns(&columns, &rows)
+    write_dataset_columns(&columns, &records)
 }
 
-/// The record of a case, with its key as a text: a column of numbers is one of fractions, which do not hold long ids.
-fn take_table_record(case: StoredDatasetCase) -> Option<Map<String, Json>> {
-    let record = case.record?;
-    let id_name = RecordFields::read(&record).name(RecordField::Id).unwrap_or("id").to_owned();
-    let Json::Object(mut record) = record else { return None };
-    record.insert(id_name, Json::from(case.key));
-    Some(record)
+fn take_record_fields(case: StoredDatasetCase) -> Option<Map<String, Json>> {
+    match case.record? {
+        Json::Object(record) => Some(record),
+        _ => None,
+    }
 }
 
 #[cfg(feature = "parquet")]
-fn write_dataset_columns(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, DatasetError> {
-    let written = crate::parquet::write_parquet_table(columns, rows);
+fn write_dataset_columns(columns: &[String], records: &[Map<String, Json>]) -> Result<Vec<u8>, DatasetError> {
+    let written = crate::parquet::write_record_table(columns, records);
     written.map_err(|error| DatasetError::Senseless(format!("cannot write the table: {error}")))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn write_dataset_columns(_: &[String], _: &[Vec<Json>]) -> Result<Vec<u8>, DatasetError> {
+fn write_dataset_columns(_: &[String], _: &[Map<String, Json>]) -> Result<Vec<u8>, DatasetError> {
     Err(DatasetError::Bad("this build of Jurist writes no Parquet".to_owned()))
 }
 

@@ -6,8 +6,8 @@ mod run_data;
 mod views;
 
 pub use collect::{
-    CaseSources, DEFAULT_FILTERED_TRACES, MOST_ADDED_TRACES, find_case_rubric, list_filtered_traces,
-    parse_trace_ids, write_dataset_version,
+    CaseSources, DEFAULT_FILTERED_TRACES, FirstVersion, MOST_ADDED_TRACES, find_case_rubric,
+    list_filtered_traces, parse_trace_ids, write_dataset_version, write_first_version,
 };
 pub use export::{
     DatasetExportFormat, DatasetRows, export_file_name, format_export_page, read_dataset_rows,
@@ -88,14 +88,23 @@ pub async fn make_named_dataset(
     author: Option<AccountId>,
     now: Time,
 ) -> Result<Dataset, DatasetError> {
+    let new = read_new_dataset(request, redactor, author)?;
+    Ok(store.add_dataset(project, &new, now).await?)
+}
+
+/// A dataset that is to be created, with the defaults of what the request leaves out.
+pub fn read_new_dataset(
+    request: &NewDatasetRequest,
+    redactor: &Redactor,
+    author: Option<AccountId>,
+) -> Result<NewDataset, DatasetError> {
     let name = validate_dataset_name(&request.name)?.to_owned();
     let test_share = request.test_share.unwrap_or(DEFAULT_TEST_SHARE);
     if !(0.0..=1.0).contains(&test_share) {
         return Err(DatasetError::Bad(format!("`test_share` is from 0 to 1, not {test_share}")));
     }
     let description = clean_dataset_text("description", request.description.as_deref(), redactor)?;
-    let new = NewDataset { name, description, test_share, author };
-    Ok(store.add_dataset(project, &new, now).await?)
+    Ok(NewDataset { name, description, test_share, author })
 }
 
 /// A name that a reference can have.

@@ -162,7 +162,7 @@ pub enum CaseDifferenceKind {
     Removed,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDatasetRequest {
     /// Up to 100 letters on one line.
@@ -184,6 +184,8 @@ pub struct NewDatasetVersion {
     /// The newest version that you know, 0 before the first. If there is a newer one, nothing is written [default: not
     /// checked].
     pub base: Option<u64>,
+    /// Whether a dataset that does not exist is created, once the cases were read; otherwise it is an error.
+    pub create: bool,
     /// Up to 1000 characters.
     pub note: Option<String>,
     /// Records, as `jurist grade` reads them. A record with the key of a case replaces it.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jurist_core::redact::Redactor;
 use jurist_core::run::RunId;
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_engine::call::{ModelClient, RateLimiters};
 use jurist_engine::execute::{GradingContext, StoredOutputs};
 use jurist_store::monitors::StoredMonitor;
@@ -96,7 +97,7 @@ impl WorkerContext {
     /// Prepares a submission on a blocking thread.
     pub async fn prepare(&self, submission: NewRun) -> Result<PreparedSubmission, WorkRefusal> {
         let work = self.work.clone();
-        let prepared = tokio::task::spawn_blocking(move || PreparedSubmission::new(submission, &work)).await;
+        let prepared = run_on_blocking_thread(move || PreparedSubmission::new(submission, &work)).await;
         prepared.expect("reading a suite does not panic")
     }
 

@@ -144,17 +144,17 @@ fn a_version_is_exported_as_a_table() {
         let records =
             json!([record("a", "x"), { "id": "b", "input": "q", "output": "y", "metadata": { "n": 1 } }]);
         place.write("support", json!({ "records": records })).await;
-        // Ids stay what they are, however long; a task that is a number stays in its split.
+        // Numbers stay what they are, however long.
         place.dataset("numbers").await;
         let long: u64 = 9_007_199_254_740_993;
         let records = json!([{ "id": long, "task": 7, "input": "q" }, { "id": 2, "task": 8, "input": "q" }]);
-        place.write("numbers", json!({ "records": records })).await;
+        place.write("numbers", json!({ "records": &records })).await;
         let url = format!("{}/api/v1/datasets/numbers/export?format=parquet", place.url);
         let table = reqwest::get(url).await.unwrap().bytes().await.unwrap().to_vec();
         let rows = jurist_server::parquet::read_parquet_rows(table, 10).unwrap();
-        assert_eq!(rows[0]["id"], long.to_string());
+        assert_eq!(json!(rows), records);
         let again = place.write("numbers", json!({ "records": rows })).await;
-        assert_eq!((&again["n_added"], &again["n_cases"]), (&json!(0), &json!(2)));
+        assert_eq!((&again["is_new"], &again["n_cases"]), (&json!(false), &json!(2)));
         let cases = place.get("/api/v1/datasets/numbers/cases").await;
         let tasks: Vec<&Json> = cases["items"].as_array().unwrap().iter().map(|case| &case["task"]).collect();
         assert_eq!(tasks, ["7", "8"]);
@@ -167,7 +167,41 @@ fn a_version_is_exported_as_a_table() {
             (&rows[0]["id"], &rows[0]["output"], &rows[0]["metadata"]),
             (&json!("a"), &json!("x"), &Json::Null)
         );
-        assert_eq!(rows[1]["metadata"], "{\"n\":1}");
+        assert!(!rows[0].as_object().unwrap().contains_key("metadata"), "an absent field stays absent");
+        assert_eq!(rows[1]["metadata"], json!({ "n": 1 }));
+    });
+}
+
+#[test]
+fn a_dataset_is_created_with_its_first_version_or_not_at_all() {
+    served(&ServerSettings::default(), |place| async move {
+        let create = |mut version: Json| {
+            version["create"] = json!(true);
+            version
+        };
+        for (name, version, status) in [
+            ("fresh", json!({}), StatusCode::BAD_REQUEST),
+            ("fresh", json!({ "records": ["text"] }), StatusCode::BAD_REQUEST),
+            ("fresh", json!({ "traces": ["nothing"] }), StatusCode::NOT_FOUND),
+            ("fresh", json!({ "trace_filter": { "agent": "x" } }), StatusCode::UNPROCESSABLE_ENTITY),
+            ("fresh", json!({ "records": [record("a", "x")], "rubric": "none" }), StatusCode::NOT_FOUND),
+            ("fresh", json!({ "records": [record("a", "x")], "remove": ["b"] }), StatusCode::NOT_FOUND),
+            ("fresh", json!({ "records": [record("a", "x")], "base": 2 }), StatusCode::NOT_FOUND),
+            ("fresh@v1", json!({ "records": [record("a", "x")] }), StatusCode::BAD_REQUEST),
+        ] {
+            let (refused, text) = place.refused(name, create(version)).await;
+            assert_eq!(refused, status, "{text}");
+            assert_eq!(place.get("/api/v1/datasets").await, json!([]), "{text}");
+        }
+        let (missing, text) = place.refused("fresh", json!({ "records": [record("a", "x")] })).await;
+        assert_eq!(missing, StatusCode::NOT_FOUND, "{text}");
+
+        let first = place.write("fresh", create(json!({ "records": [record("a", "x")] }))).await;
+        assert_eq!((&first["version"], &first["n_added"]), (&json!(1), &json!(1)));
+        let second = place.write("fresh", create(json!({ "records": [record("b", "x")] }))).await;
+        assert_eq!((&second["version"], &second["n_cases"]), (&json!(2), &json!(2)));
+        let datasets = place.get("/api/v1/datasets").await;
+        assert_eq!((&datasets[0]["name"], &datasets[0]["test_share"]), (&json!("fresh"), &json!(0.2)));
     });
 }
 

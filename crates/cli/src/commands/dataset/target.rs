@@ -125,9 +125,7 @@ impl DatasetBackend {
                     remote.get(&format!("/traces/{}", encode_url_part(trace.as_str()))).await?;
                 }
                 if let Some(filter) = filter {
-                    let found = remote.get(&format!("/traces?{}", filter.to_query(1))).await?;
-                    let is_empty = found["items"].as_array().is_none_or(Vec::is_empty);
-                    anyhow::ensure!(!is_empty, "no trace matches the filter");
+                    check_remote_filter(remote, filter).await?;
                 }
             }
         }
@@ -168,6 +166,10 @@ impl DatasetBackend {
                 Ok(datasets::write_dataset_version(store, *project, &dataset, sources, redactor, now).await?)
             }
             Self::Server(remote) => {
+                // The server would name a field of the request instead of the flags.
+                if let Some(filter) = filter {
+                    check_remote_filter(remote, filter).await?;
+                }
                 new.trace_filter = filter.map(TraceFilterArgs::to_request);
                 self.send_version(remote, name, new).await
             }
@@ -396,8 +398,16 @@ async fn find_local_traces(
 ) -> anyhow::Result<Vec<TraceId>> {
     let traces =
         datasets::list_filtered_traces(store, project, &filter.list_filter(), filter.limit()).await?;
-    anyhow::ensure!(!traces.is_empty(), "no trace matches the filter");
+    anyhow::ensure!(!traces.is_empty(), filter.describe_no_match());
     Ok(traces)
+}
+
+async fn check_remote_filter(remote: &Remote, filter: &TraceFilterArgs) -> anyhow::Result<()> {
+    let found = remote.get(&format!("/traces?{}", filter.to_query(1))).await?;
+    // A page may be empty, and later ones not: traces whose verdicts are hidden from the caller are left out.
+    let is_empty = found["items"].as_array().is_none_or(Vec::is_empty) && found["next"].is_null();
+    anyhow::ensure!(!is_empty, filter.describe_no_match());
+    Ok(())
 }
 
 fn parse_cursor(text: Option<&str>) -> anyhow::Result<Option<Cursor>> {

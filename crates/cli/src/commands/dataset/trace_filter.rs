@@ -73,6 +73,29 @@ impl TraceFilterArgs {
         }
     }
 
+    /// The message for a filter that finds nothing, with the flags that were given.
+    pub(super) fn describe_no_match(&self) -> String {
+        let text = |text: &str| match text.contains(char::is_whitespace) {
+            true => format!("'{text}'"),
+            false => text.to_owned(),
+        };
+        let flags = [
+            ("--agent", self.agent.as_deref().map(text)),
+            ("--session", self.session.as_deref().map(text)),
+            ("--verdict", self.verdict.map(|status| status.as_str().to_owned())),
+            ("--failed", self.failed.then(String::new)),
+            ("--since", self.since.map(|time| time.to_string())),
+            ("--until", self.until.map(|time| time.to_string())),
+            ("--search", self.search.as_deref().map(text)),
+        ];
+        let given = flags.iter().filter_map(|(flag, value)| Some(format!("{flag} {}", value.as_ref()?)));
+        let given = given.map(|flag| flag.trim_end().to_owned()).collect::<Vec<_>>().join(" ");
+        match given.as_str() {
+            "" => "the project has no traces".to_owned(),
+            given => format!("no trace matches `{given}`"),
+        }
+    }
+
     /// As parameters of `GET /traces`, for the first `limit` traces.
     pub(super) fn to_query(&self, limit: usize) -> String {
         let mut fields = self.to_request();

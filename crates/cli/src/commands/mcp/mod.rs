@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use jurist_core::diagnostic::closest;
 use jurist_core::grade::Usd;
+use jurist_engine::background::run_on_blocking_thread;
 use jurist_engine::load;
 use jurist_server::{BoundService, ServiceToken};
 use rmcp::model::{
@@ -189,7 +190,7 @@ impl ServerHandler for ToolServer {
         let working = async {
             let _slot = self.0.calls.acquire().await;
             // Commands block, and some have a runtime of their own.
-            tokio::task::spawn_blocking(move || {
+            run_on_blocking_thread(move || {
                 (tool.call)(&ToolContext { args: &state.args, limits: &state.limits, cancelled }, arguments)
             })
             .await

@@ -1,6 +1,6 @@
 //! What the tools return; clients get the JSON Schemas of these types.
 
-use jurist_core::grade::{Time, Usd, VerdictStatus};
+use jurist_core::grade::{Time, VerdictStatus};
 use jurist_core::run::{CaseResult, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,8 +59,8 @@ pub struct RunWithCases {
     pub n_error: usize,
     /// Cases of the run that were not graded
     pub n_deferred: usize,
-    /// US dollars; null if nothing was paid for, or the price is unknown
-    pub cost: Option<Usd>,
+    /// US dollars; calls without a known price count as 0
+    pub cost_usd: f64,
     /// Cases that were asked for, of which `cases` has a part
     pub n_cases: usize,
     /// Cases in the order of the suite; read_case has the whole of one

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use jurist_core::check::find_schema_misfit;
 use jurist_core::diagnostic::DiagnosticSeverity;
 use jurist_core::grade::{Usd, VerdictStatus};
 use jurist_core::report::{RunTally, reasons, shared_score_scale};
@@ -101,8 +102,15 @@ served_tools! {
         "Measure agreement between graders per criterion (Krippendorff's alpha, kappa, AC, ICC with confidence intervals) from files or stored grades. With `judge`, measure how far judges agree with people instead."
 }
 
-fn parse_tool_arguments<A: DeserializeOwned>(arguments: Map<String, Json>) -> anyhow::Result<A> {
-    serde_json::from_value(Json::Object(arguments)).context("the arguments are wrong")
+/// The arguments of a tool. serde refuses unknown names and wrong types, and the schema that clients see refuses values
+/// out of its ranges.
+fn parse_tool_arguments<A: DeserializeOwned + JsonSchema>(arguments: Map<String, Json>) -> anyhow::Result<A> {
+    let arguments = Json::Object(arguments);
+    let parsed = serde_json::from_value(arguments.clone()).context("the arguments are wrong")?;
+    match find_schema_misfit(&schema_for!(A).to_value(), &arguments) {
+        Some(misfit) => anyhow::bail!("the arguments are wrong: {misfit}"),
+        None => Ok(parsed),
+    }
 }
 
 /// The default ways of reading a file.
@@ -270,8 +278,7 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
     if let Some(replay) = &args.replay {
         flags.extend(["--replay".into(), context.limits.locate_file(replay)?.into_os_string()]);
     }
-    let requested =
-        args.max_cost.map(|dollars| Usd::from_nanos((dollars.clamp(0.0, 9e6) * 1e9).round() as i64));
+    let requested = args.max_cost.map(|dollars| Usd::from_nanos((dollars.min(9e6) * 1e9).round() as i64));
     let finished = context.limits.spend(requested, |allowed| {
         flags
             .extend(allowed.map(|usd| OsString::from(format!("--max-cost={:.9}", usd.nanos() as f64 / 1e9))));
@@ -341,7 +348,7 @@ fn list_runs_tool(_: &ToolContext<'_>, args: &ListRunsArgs) -> anyhow::Result<Li
     };
     let mut wanted: Vec<RunHead> = heads.into_iter().filter(|head| is_wanted(&head.suite)).collect();
     let n_runs = wanted.len();
-    wanted.truncate(args.limit.unwrap_or(20).clamp(1, 200));
+    wanted.truncate(args.limit.unwrap_or(20));
     Ok(ListedRuns { n_runs, runs: wanted.into_iter().map(RunListLine::from).collect() })
 }
 
@@ -370,7 +377,7 @@ fn latest_run() -> String {
 
 fn read_run_tool(context: &ToolContext<'_>, args: &ReadRunArgs) -> anyhow::Result<RunWithCases> {
     let run = context.load_run(&args.run)?;
-    let limit = args.limit.unwrap_or(DEFAULT_CASES).clamp(1, 500);
+    let limit = args.limit.unwrap_or(DEFAULT_CASES);
     Ok(describe_run_cases(&run, &CaseRange { status: args.status, offset: args.offset, limit }))
 }
 
@@ -399,7 +406,7 @@ fn describe_run_cases(run: &Run, range: &CaseRange) -> RunWithCases {
         n_fail: tally.failed,
         n_error: tally.errors,
         n_deferred: tally.deferred,
-        cost: run.spend.cost,
+        cost_usd: run.spend.cost.unwrap_or_default().nanos() as f64 / 1e9,
         n_cases: wanted.len(),
         cases,
         next_offset: (next < wanted.len()).then_some(next),
@@ -485,6 +492,7 @@ fn compare_runs_tool(
 struct MeasureAgreementArgs {
     /// Grades of all graders, or with `judge` those of people: files (runs, grades, annotation exports, tables), run
     /// names, or `people`, `judges`, `labels` for grades in the project's database
+    #[schemars(length(min = 1))]
     files: Vec<String>,
     /// Grades of judges that are compared with those of people
     #[serde(default)]
