@@ -141,13 +141,12 @@ fn run(mut command: Command, request: &str, folder: &Path) -> Result<Json, Strin
     let errors = std::fs::File::options().append(true).open(&complaints).map_err(broken)?;
     command.stderr(errors);
     wait_for_script(command, folder, &complaints)?;
-    let mut file = std::fs::File::open(&output).map_err(|_| "it answered nothing".to_owned())?;
+    let file = std::fs::File::open(&output).map_err(|_| "it answered nothing".to_owned())?;
     if file.metadata().is_ok_and(|metadata| MAX_BYTES < metadata.len()) {
         return Err(format!("it answered more than {} MiB", MAX_BYTES >> 20));
     }
-    let mut answer = Vec::new();
-    file.read_to_end(&mut answer).map_err(|error| format!("it answered no JSON: {error}"))?;
-    serde_json::from_slice(&answer).map_err(|error| format!("it answered no JSON: {error}"))
+    serde_json::from_reader(std::io::BufReader::new(file))
+        .map_err(|error| format!("it answered no JSON: {error}"))
 }
 
 /// The end of a script's error output, which has the reason.

@@ -2,7 +2,6 @@ use std::io::Write;
 
 use anyhow::Context;
 use jurist_core::grade::Time;
-use jurist_core::report::format_pretty_json;
 use jurist_server::{AlertShown, LONGEST_SNOOZE, load_alerts, snooze_alert_for_hours};
 use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
@@ -89,7 +88,7 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
         };
         let mut out = crate::render::stdout();
         match args.json {
-            true => writeln!(out, "{}", format_pretty_json(&alerts)?)?,
+            true => writeln!(out, "{}", serde_json::to_string_pretty(&alerts)?)?,
             false => write!(out, "{}", render_alert_list(&alerts, last_check.as_deref()))?,
         }
         let now = clock::current_time();

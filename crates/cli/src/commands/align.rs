@@ -6,7 +6,6 @@ use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::diagnostic::closest;
 use jurist_core::grade::{Grade, GraderKind, Outcome, RubricHash, part_of, with_parts};
 use jurist_core::quantity::plural;
-use jurist_core::report::format_pretty_json;
 use jurist_core::stats::agreement::{Alignment, Level, align};
 use jurist_core::stats::comparison::{AgreementByItem, JudgeDifference, compare_judges};
 use serde_json::{Value as Json, json};
@@ -189,7 +188,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
     }
     show_judge_differences(out, &aligned, &mut report, &args.output)?;
     if args.output.json {
-        writeln!(out, "{}", format_pretty_json(&report)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
     anyhow::ensure!(!aligned.is_empty(), "{no_match}");
     if let Some(note) = not_compared {

@@ -4,7 +4,7 @@ use anyhow::Context;
 use jurist_core::diagnostic::closest;
 use jurist_core::report::{
     CaseChange, ChangeFilter, FailedRunGate, RunTally, build_comparison_forest, comparison_markdown,
-    format_pretty_json, list_case_changes, shared_score_scale,
+    list_case_changes, shared_score_scale,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::comparison::{Comparison, compare_runs};
@@ -81,7 +81,7 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
     let RunsSideBySide { after, compared, changes } = &side_by_side;
     let (mut out, scale) = (render::stdout(), shared_score_scale(after));
     match args.format {
-        CompareOutputFormat::Json => writeln!(out, "{}", format_pretty_json(&side_by_side)?)?,
+        CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&side_by_side)?)?,
         CompareOutputFormat::Text => {
             show_caveats(&mut out, compared)?;
             for change in changes {

@@ -200,9 +200,8 @@ impl<W: Write + Send> GradeExportWriter<W> {
             Self::Csv(out) => out.write_all(csv_rows(rows).as_bytes())?,
             Self::Jsonl(out) => {
                 for row in rows {
-                    let mut line = serde_json::to_vec(row)?;
-                    line.push(b'\n');
-                    out.write_all(&line)?;
+                    serde_json::to_writer(&mut *out, row).map_err(std::io::Error::from)?;
+                    out.write_all(b"\n")?;
                 }
             }
         }

@@ -3,7 +3,6 @@ use std::io::Write;
 use anyhow::Context;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Currency};
-use jurist_core::report::format_pretty_json;
 use jurist_server::{CapShown, PartShown, SpendShown, load_month_spend, set_cap_of};
 use jurist_store::audit::NewAuditEntry;
 use jurist_store::clock;
@@ -98,7 +97,7 @@ pub fn run_spend_command(args: &SpendArgs) -> anyhow::Result<CommandOutcome> {
         };
         let mut out = crate::render::stdout();
         match args.json {
-            true => writeln!(out, "{}", format_pretty_json(&page)?)?,
+            true => writeln!(out, "{}", serde_json::to_string_pretty(&page)?)?,
             false => write!(out, "{}", render_spend_page(&page))?,
         }
         Ok(CommandOutcome::Passed)

@@ -19,7 +19,6 @@ mod regressions;
 mod results;
 mod rows;
 mod outcome_text;
-mod pretty_json;
 mod sarif;
 mod score_text;
 mod tap;
@@ -38,7 +37,6 @@ pub use otel::{TraceEvaluation, render_trace_otel_logs};
 use outcome_text::format_outcome;
 pub use outcome_text::{format_case_cost, format_run_cost, without_traceback};
 pub use pr_comment::shorten_same;
-pub use pretty_json::format_pretty_json;
 pub use ranking_charts::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
 pub use results::results_radar;
@@ -157,7 +155,7 @@ fn with_summary(run: &Run, compared: Option<&Comparison>) -> String {
     let regressions = compared.map(|comparison| comparison.regressions.clone());
     let summary = RunSummary { regressions, ..RunSummary::of(run) };
     let summarised = Summarised { run, summary };
-    format_pretty_json(&summarised).expect("a run is plain data") + "\n"
+    serde_json::to_string_pretty(&summarised).expect("a run is plain data") + "\n"
 }
 
 /// A case as the contract has it, with the one thing that only its rubric knows.

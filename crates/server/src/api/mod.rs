@@ -56,9 +56,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
 use jurist_core::redact::Redactor;
 use jurist_engine::background::run_on_blocking_thread;
 use jurist_store::Cursor;
@@ -129,21 +128,9 @@ fn parse_json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     Ok(block_if_long(body.len(), || axum::Json::from_bytes(body))?.0)
 }
 
-impl<T: Serialize> IntoResponse for Json<T> {
-    fn into_response(self) -> Response {
-        build_json_response(serde_json::to_vec(&self.0))
-    }
-}
-
-/// As axum's, which writes into a buffer of another type: each type would have code to write it for both.
-fn build_json_response(written: serde_json::Result<Vec<u8>>) -> Response {
-    let content_type = |kind| [(header::CONTENT_TYPE, HeaderValue::from_static(kind))];
-    match written {
-        Ok(body) => (content_type("application/json"), body).into_response(),
-        Err(error) => {
-            let status = StatusCode::INTERNAL_SERVER_ERROR;
-            (status, content_type("text/plain; charset=utf-8"), error.to_string()).into_response()
-        }
+impl<T: Serialize> axum::response::IntoResponse for Json<T> {
+    fn into_response(self) -> axum::response::Response {
+        axum::Json(self.0).into_response()
     }
 }
 

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jurist_core::dataset::{DatasetReference, MAX_DATASET_CASES};
 use jurist_core::quantity::plural;
-use jurist_core::report::format_pretty_json;
 use jurist_engine::record_file::RecordFile;
 use jurist_server::datasets::{
     CaseDifferenceKind, DatasetCaseView, DatasetExportFormat, DatasetVersionReceipt, DatasetVersionView,
@@ -263,7 +262,7 @@ async fn list_all_datasets(
 ) -> anyhow::Result<()> {
     let all = target.list(with_archived).await?;
     if as_json {
-        return Ok(writeln!(out, "{}", format_pretty_json(&all)?)?);
+        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?);
     }
     if all.is_empty() {
         render::print_note("there are no datasets; `jurist dataset add NAME FILE` creates one");
@@ -296,7 +295,7 @@ async fn show_dataset(
 ) -> anyhow::Result<()> {
     let page = target.cases(dataset, limit).await?;
     if as_json {
-        return Ok(writeln!(out, "{}", format_pretty_json(&page)?)?);
+        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&page)?)?);
     }
     let versions = target.versions(&dataset.name).await?;
     for version in &versions {
@@ -456,7 +455,7 @@ async fn show_dataset_diff(
     };
     let diff = target.diff(&first.name, from, to).await?;
     if as_json {
-        return Ok(writeln!(out, "{}", format_pretty_json(&diff)?)?);
+        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&diff)?)?);
     }
     writeln!(
         out,

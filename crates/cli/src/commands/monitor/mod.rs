@@ -9,7 +9,6 @@ use anyhow::Context;
 use jurist_core::dialect::to_native;
 use jurist_core::grade::Time;
 use jurist_core::quantity::plural;
-use jurist_core::report::format_pretty_json;
 use jurist_core::source::to_yaml;
 use jurist_core::suite::{Monitor, Suite};
 use jurist_engine::bundle::Bundle;
@@ -393,7 +392,7 @@ impl JsonOutputArg {
     /// Prints the value if `--json` was given; returns whether it was printed.
     fn print_if_requested(self, out: &mut impl Write, value: &impl serde::Serialize) -> anyhow::Result<bool> {
         if self.json {
-            writeln!(out, "{}", format_pretty_json(value)?)?;
+            writeln!(out, "{}", serde_json::to_string_pretty(value)?)?;
         }
         Ok(self.json)
     }

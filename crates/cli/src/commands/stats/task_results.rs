@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use jurist_core::quantity::plural;
-use jurist_core::report::{format_pretty_json, results_radar};
+use jurist_core::report::results_radar;
 use jurist_core::task_results::{QuestionKind, QuestionResult, TaskResults};
 
 use crate::database::DatabaseArgs;
@@ -32,7 +32,7 @@ pub fn show_task_results(
     }
     let mut out = crate::render::stdout();
     if output.json {
-        writeln!(out, "{}", format_pretty_json(&results)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&results)?)?;
     } else {
         show_task_tables(&mut out, task, by, &results)?;
     }
