@@ -298,7 +298,8 @@ fn read_limited_rows(bytes: Bytes, limits: TableLimits) -> Result<Vec<Json>, Par
     if limits.items < count_items(&reader)? {
         return Err(too_large("items in lists", limits.items));
     }
-    let records = RecordColumns::read(reader.metadata().file_metadata().key_value_metadata())?;
+    let metadata = reader.metadata().file_metadata().key_value_metadata();
+    let records = RecordColumns::read(metadata.map(Vec::as_slice))?;
     let (mut rows, mut left) = (Vec::new(), limits.bytes);
     for row in reader.get_row_iter(None)?.take(limits.rows) {
         let row = row_to_json(&row?);

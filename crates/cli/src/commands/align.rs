@@ -52,7 +52,7 @@ pub struct AlignArgs {
     #[arg(long, value_name = "FILE", required = true)]
     judge: Vec<PathBuf>,
     /// Fail unless the lower bound of kappa's confidence interval is above this
-    #[arg(long, value_name = "KAPPA")]
+    #[arg(long, value_name = "KAPPA", value_parser = parse_lowest_kappa)]
     min_kappa: Option<f64>,
     /// Smallest number of candidates with which --min-kappa can pass
     #[arg(long, value_name = "N", default_value_t = 20, requires = "min_kappa")]
@@ -80,6 +80,11 @@ pub struct AlignArgs {
     place: DatabaseArgs,
     #[command(flatten)]
     output: AnalysisOutputArgs,
+}
+
+fn parse_lowest_kappa(text: &str) -> Result<f64, String> {
+    let kappa = text.parse().ok().filter(|kappa| (-1.0..=1.0).contains(kappa));
+    kappa.ok_or_else(|| "a number from -1 to 1, such as 0.6".to_owned())
 }
 
 pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {

@@ -15,7 +15,7 @@ use crate::render;
 use crate::reporting::case_changes::{show_case_change, write_case_change_markdown};
 use crate::reporting::comparison::{find_excessive_drop, show_caveats, show_comparison};
 use crate::reporting::printable_line;
-use crate::running::gates::RunGateArgs;
+use crate::running::gates::{RunGateArgs, parse_accepted_drop};
 use crate::runtime::wait_for;
 use crate::stored_runs::StoredRuns;
 
@@ -44,7 +44,7 @@ pub struct CompareArgs {
     #[arg(value_name = "AFTER")]
     after: String,
     /// Fail if the score has dropped significantly by more than this
-    #[arg(long, value_name = "DROP")]
+    #[arg(long, value_name = "DROP", value_parser = parse_accepted_drop)]
     max_drop: Option<f64>,
     #[command(flatten)]
     gates: RunGateArgs,

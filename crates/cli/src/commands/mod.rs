@@ -190,7 +190,17 @@ fn build_command() -> clap::Command {
     for (name, page) in BOOK_OF_COMMANDS {
         command = command.mut_subcommand(name, |subcommand| add_book_page(subcommand, page));
     }
-    command
+    accept_negative_numbers(command)
+}
+
+/// Reads `-1` after an option as its value, so that the option names its range. Otherwise clap takes it for a flag, and
+/// advises `-- -1`, which helps no option.
+fn accept_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| {
+        let is_option = argument.get_long().is_some() && argument.get_action().takes_values();
+        if is_option { argument.allow_negative_numbers(true) } else { argument }
+    });
+    command.mut_subcommands(accept_negative_numbers)
 }
 
 /// Names the page of the book at the end of the help of a command and of each of its subcommands.

@@ -14,7 +14,7 @@ Examples:
 `jurist compare --format json` reports the standard deviation for --spread.")]
 pub struct PowerArgs {
     /// Change of the mean score to detect
-    #[arg(value_name = "CHANGE", required_unless_present = "from")]
+    #[arg(value_name = "CHANGE", required_unless_present = "from", allow_negative_numbers = true)]
     change: Option<f64>,
     /// Standard deviation of the paired differences
     #[arg(long, value_name = "SD", default_value_t = 0.25)]

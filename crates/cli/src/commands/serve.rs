@@ -68,7 +68,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MIB", default_value_t = 128)]
     ingest_memory: usize,
     /// Trace uploads per second and token, or per address on a server without --auth
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_ingest_rate)]
     ingest_rate: Option<f64>,
     /// Region of this server, such as eu; part of the ids of rubric versions
     #[arg(long, value_name = "NAME", value_parser = region, default_value = "local")]
@@ -98,6 +98,11 @@ impl ServeArgs {
         let limits = ConnectionLimits::default();
         if self.behind_proxy { limits.behind_proxy() } else { limits }
     }
+}
+
+fn parse_ingest_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && 0.0 < *rate);
+    rate.ok_or_else(|| "a number above 0".to_owned())
 }
 
 pub fn run_serve_command(args: &ServeArgs) -> anyhow::Result<CommandOutcome> {

@@ -20,6 +20,12 @@ fn parse_pass_rate(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
 }
 
+/// A drop of the score that is accepted.
+pub fn parse_accepted_drop(text: &str) -> Result<f64, String> {
+    let drop = text.parse().ok().filter(|drop: &f64| drop.is_finite() && 0.0 <= *drop);
+    drop.ok_or_else(|| "a number from 0, such as 0.02".to_owned())
+}
+
 /// The decision of the gates: those that failed, and the outcome of the command.
 #[derive(Debug, Default)]
 pub struct GateDecision {

@@ -27,7 +27,7 @@ use jurist_engine::provenance::find_run_provenance;
 use jurist_store::{clock, random};
 use tokio::sync::mpsc;
 
-use self::gates::RunGateArgs;
+use self::gates::{RunGateArgs, parse_accepted_drop};
 use crate::book::{DEFERRED_CASES, read_more};
 use crate::judging::{BatchOutcome, JudgingArgs};
 use crate::outcome::CommandOutcome;
@@ -44,7 +44,7 @@ pub struct RunExecutionArgs {
     #[arg(long)]
     fail_fast: bool,
     /// Stop starting cases after this many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_time_limit)]
     max_time: Option<f64>,
     /// Grade cases with grader errors once more; never failed cases
     #[arg(long)]
@@ -54,7 +54,7 @@ pub struct RunExecutionArgs {
     baseline: Option<String>,
     /// Fail if the score has dropped significantly by more than this since the baseline; --baseline implies this
     /// gate
-    #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline")]
+    #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline", value_parser = parse_accepted_drop)]
     max_drop: f64,
     #[command(flatten)]
     gates: RunGateArgs,
@@ -139,6 +139,11 @@ pub struct RunReportContext {
     pub part: RunScope,
     /// Whether what was not graded is an error.
     pub no_defer: bool,
+}
+
+fn parse_time_limit(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && 0.0 <= *seconds);
+    seconds.ok_or_else(|| "a number of seconds from 0".to_owned())
 }
 
 impl RunExecutionArgs {

@@ -66,7 +66,7 @@ impl RecordColumns {
     }
 
     /// `None` for a table that was not written from records.
-    pub(super) fn read(metadata: Option<&Vec<KeyValue>>) -> Result<Option<Self>, ParquetError> {
+    pub(super) fn read(metadata: Option<&[KeyValue]>) -> Result<Option<Self>, ParquetError> {
         let own = metadata.into_iter().flatten().find(|entry| entry.key == RECORD_COLUMNS);
         let damaged = |error: serde_json::Error| {
             ParquetError::General(format!("`{RECORD_COLUMNS}` of the table: {error}"))
@@ -168,7 +168,7 @@ mod tests {
         let error = columns.restore_record(json!({ "a": "{" })).unwrap_err().to_string();
         assert!(error.contains("a cell of `a` is not JSON"), "{error}");
         let damaged = KeyValue::new(RECORD_COLUMNS.to_owned(), "no JSON".to_owned());
-        assert!(RecordColumns::read(Some(&vec![damaged])).is_err());
+        assert!(RecordColumns::read(Some(&[damaged])).is_err());
         assert_eq!(RecordColumns::read(None).unwrap(), None);
     }
 }
