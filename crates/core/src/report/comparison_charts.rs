@@ -14,10 +14,11 @@ use crate::stats::summaries::estimate_run_means;
 /// Differences are on the scales of `after`: scores of other rubrics, and criteria with another scale before, are not
 /// compared.
 pub fn build_comparison_forest(compared: &Comparison, after: &Run) -> Option<Chart> {
+    let measure =
+        |difference: &Difference| MeasuredValue::new(Some(difference.difference), difference.interval);
     let row = |name: &str, difference: &Difference, scale: Option<(f64, f64)>| ForestRow {
         label: name.to_owned(),
-        measure: MeasuredValue::new(Some(difference.difference), difference.interval)
-            .as_difference_on_scale(scale),
+        measure: measure(difference).as_difference_on_scale(scale),
         n: difference.n,
     };
     let score = compared.score.as_ref()?;
@@ -25,7 +26,11 @@ pub fn build_comparison_forest(compared: &Comparison, after: &Run) -> Option<Cha
     let criteria = compared.criteria.iter().filter(|_| 1 < compared.criteria.len());
     let scales = criterion_score_scales(after);
     let criteria = criteria.map(|(name, difference)| row(name, difference, scales.get(name).copied()));
-    let pass_rate = compared.pass_rate.iter().map(|difference| row("pass rate", difference, None));
+    let pass_rate = compared.pass_rate.iter().map(|difference| ForestRow {
+        label: "pass rate".to_owned(),
+        measure: measure(difference).as_share(),
+        n: difference.n,
+    });
     let rows = pass_rate.chain(criteria).collect();
     let title = format!("After minus before, {}", plural(compared.n_cases, "case"));
     let whole = Some(row("score", score, shared_score_scale(after)));
