@@ -29,7 +29,7 @@ pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Opti
         _ => {
             let (native, (_, top)) =
                 (verdict.native?, criterion_scale_bounds(rubric?.questions().next()?.criterion)?);
-            (!is_calibrated(result, rubric?)).then(|| format!("{native:.1}/{top}"))
+            (!is_calibrated(rubric?, &result.grades)).then(|| format!("{native:.1}/{top}"))
         }
     }
 }
@@ -236,8 +236,18 @@ fn find_score_scale(criterion: &Criterion) -> Option<(f64, f64)> {
     criterion_scale_bounds(criterion).filter(|_| is_high_good)
 }
 
+/// The ends of the scale on which the score of these grades is shown: that of the rubric, except for a mean of answers
+/// that a calibration changed.
+pub fn graded_score_scale<'a>(
+    rubric: &Rubric,
+    grades: impl IntoIterator<Item = &'a Grade>,
+) -> Option<(f64, f64)> {
+    let is_mean = rubric.display == Display::Unit;
+    rubric_score_scale(rubric).filter(|_| !is_mean || !is_calibrated(rubric, grades))
+}
+
 /// Whether a judge's numbers were mapped onto what people mean by them; then they are not what counts.
-fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
+fn is_calibrated<'a>(rubric: &Rubric, grades: impl IntoIterator<Item = &'a Grade>) -> bool {
     let is_mapped = |grade: &Grade| {
         let Outcome::Scored { value: Value::Number(number), unit: Some(unit) } = grade.outcome else {
             return false;
@@ -246,7 +256,7 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
         let bounds = question.and_then(|question| criterion_scale_bounds(question.criterion));
         bounds.is_some_and(|(low, top)| 1e-6 < ((number - low) / (top - low) - unit).abs())
     };
-    result.grades.iter().any(is_mapped)
+    grades.into_iter().any(is_mapped)
 }
 
 /// The ends of the scale of each criterion of whole numbers, as graders answer it; of rubrics that differ about one,
