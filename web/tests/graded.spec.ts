@@ -25,7 +25,7 @@ test("why a trace has no score, grades side by side, and quotes where they stand
 
   // Two judges, and where they are apart.
   await page.goto(`${place.url}/p/default/traces/desk-2`);
-  await expect(why).toContainText("judges disagree by 0.50");
+  await expect(why).toContainText("judges disagree by 2.0 on 1–5 (0.50)");
   await expect(way.last()).toHaveText("scored2.50 on 1–5 0.38 fail");
   const grades = page.getByRole("region", { name: "Grades" });
   const tables = grades.getByRole("table");

@@ -52,8 +52,9 @@ impl WorkerPoolArgs {
         require_trust(&settings)?;
         if !settings.prices.is_empty() && !settings.may_lower_prices() {
             render::print_note(
-                "`prices` of .jurist/config.yaml only raise known prices, because that file is not trusted; read it, \
-                 then `jurist trust` lets them count until it changes, or pass --trust-settings",
+                "`prices` of .jurist/config.yaml only raise known prices, because that file is not trusted. \
+                 To use all of them, read the file and run `jurist trust`, or pass --trust-settings. \
+                 If the file changes, run `jurist trust` again.",
             );
         }
         Ok(Work {

@@ -367,9 +367,10 @@ impl<'a> CaseComparison<'a> {
             }
             // A judge of promptfoo gives a score next to its yes or no, which here is the answer.
             Some(part) if is_answered_yes_or_no(criterion) && part.passed.is_some() => {
-                let held = f64::from(u8::from(part.passed == Some(true)));
-                let score = if wants_contrary(criterion) { 1.0 - held } else { held };
-                self.note_difference(criterion, &part, score, "yes or no");
+                let is_yes = (part.passed == Some(true)) != wants_contrary(criterion);
+                let (score, answer) = if is_yes { (1.0, "yes") } else { (0.0, "no") };
+                let comment = format!("its {answer} counts, not its score");
+                self.note_difference(criterion, &part, score, &comment);
                 score
             }
             // What is taken has been turned already where `not` turns it.

@@ -3189,6 +3189,7 @@ export interface components {
             /** @description Cases that both decided with the same rubric. */
             n_cases: number;
             pass_rate?: components["schemas"]["RunDifference"] | null;
+            scale?: components["schemas"]["ScoreScale"] | null;
             score?: components["schemas"]["RunDifference"] | null;
         };
         /** @description A run with its intervals, and what changed since the one before it */

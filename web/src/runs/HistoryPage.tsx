@@ -271,12 +271,7 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
       about:
         "Difference of the score from the run before, over the cases of both runs, with its 95 % confidence interval; on the scale of the rubrics, where both runs share one, and from 0 to 1. Worse and better mark significant differences of the score or the pass rate; mixed: one rose and the other fell.",
       entry: "p-value",
-      cell: (point) => (
-        <HistoryChange
-          point={point}
-          before={points.find((earlier) => earlier.id === point.change?.baseline)}
-        />
-      ),
+      cell: (point) => <HistoryChange point={point} />,
     },
   ];
   return (
@@ -294,7 +289,7 @@ function HistoryTable({ points }: { points: HistoryPoint[] }) {
 }
 
 /** The direction, the difference of the score, and a link to both runs side by side. */
-export function HistoryChange({ point, before }: { point: HistoryPoint; before?: HistoryPoint }) {
+export function HistoryChange({ point }: { point: HistoryPoint }) {
   const project = useProject();
   const { change } = point;
   if (!change) return <>first run</>;
@@ -309,7 +304,7 @@ export function HistoryChange({ point, before }: { point: HistoryPoint; before?:
           <ScaledDifference
             difference={change.score.difference}
             interval={change.score.interval as Range | null | undefined}
-            scale={before && sharedScaleOfRuns([before, point])}
+            scale={change.scale}
             showMain={(text) => text}
           />
         </span>

@@ -101,17 +101,19 @@ test("the change from one run to the next is on the scale that both share", () =
   queries.setQueryData(sessionQuery.queryKey, { projects: [project] });
   const five = { min: 1, max: 5 };
   const score = { difference: 0.25, interval: [0.1, 0.4] };
-  const change = { baseline: "a", n_cases: 9, direction: "better", score };
-  const run = (id: string, scale: ScaleEnds | null) =>
-    ({ id, started: "2026-11-01T10:00:00Z", score: 0.5, scale, change }) as unknown as HistoryPoint;
-  const shown = (before: ScaleEnds | null, after: ScaleEnds | null) =>
+  const run = (shared: ScaleEnds | null) => {
+    const change = { baseline: "a", n_cases: 9, direction: "better", score, scale: shared };
+    const figures = { started: "2026-11-01T10:00:00Z", score: 0.5, scale: five };
+    return { id: "b", ...figures, change } as unknown as HistoryPoint;
+  };
+  const shown = (shared: ScaleEnds | null) =>
     render(
       <QueryClientProvider client={queries}>
-        <HistoryChange point={run("b", after)} before={run("a", before)} />
+        <HistoryChange point={run(shared)} />
       </QueryClientProvider>,
     ).container.textContent;
-  expect(shown(five, five)).toContain("better+1.00 on 1–5 [+0.40, +1.60] +0.250 [+0.100, +0.400]");
-  expect(shown(five, null)).toContain("better+0.250 [+0.100, +0.400]");
+  expect(shown(five)).toContain("better+1.00 on 1–5 [+0.40, +1.60] +0.250 [+0.100, +0.400]");
+  expect(shown(null)).toContain("better+0.250 [+0.100, +0.400]");
 });
 
 test("answers and flaky cases have scores on the scale that the rubrics of the run share", () => {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Chart, MeasuredValue, ReliabilityBin, ReliabilityChart};
-use jurist_core::report::format_on_scale;
+use jurist_core::report::format_beside_own_scale;
 use jurist_core::stats::basics::Undefined;
 use jurist_core::stats::calibration::{
     Calibration, MappingMethod, Threshold, calibrate, calibrate_threshold, select_anchors,
@@ -122,10 +122,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
 
 /// Compares the pass mark with the one that agrees best with people.
 fn pass_mark(calibrated: &Result<Threshold, Undefined>, current: f64, scale: Option<(f64, f64)>) -> String {
-    let show_mark = |mark: f64| match scale {
-        Some(scale) => format!("{mark:.2} ({})", format_on_scale(mark, scale)),
-        None => format!("{mark:.2}"),
-    };
+    let show_mark = |mark: f64| format_beside_own_scale(mark, scale);
     let threshold = match calibrated {
         Ok(threshold) => threshold,
         Err(why) => return format!("No better pass mark: {why}."),

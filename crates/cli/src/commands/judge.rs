@@ -9,7 +9,9 @@ use jurist_core::candidate::{JudgeInput, RecordField, RecordFields, TraceFormat,
 use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, VerdictStatus};
 use jurist_core::judge::{RecordKeys, position_bias};
-use jurist_core::report::{format_beside_own_scale, rubric_score_scale, with_evidence, without_traceback};
+use jurist_core::report::{
+    format_beside_own_scale, graded_score_scale, rubric_score_scale, with_evidence, without_traceback,
+};
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, DataRow, Judge};
 use jurist_engine::call::ModelClient;
@@ -386,12 +388,13 @@ fn show_decision(
         VerdictStatus::Error => ("no verdict: grader error", "33"),
         VerdictStatus::Deferred => ("no verdict yet: a grader was not available", "33"),
     };
-    let scale = rubric_score_scale(rubric);
+    let grades = decision.opinions.iter().flat_map(|opinion| &opinion.grades);
+    let scale = graded_score_scale(rubric, grades);
     let shown_score = |score: f64| match scale {
         Some(_) => format_beside_own_scale(score, scale),
         None => rubric.display.show(score, decision.status == VerdictStatus::Pass),
     };
-    let pass_mark = format_beside_own_scale(rubric.pass_mark, scale);
+    let pass_mark = format_beside_own_scale(rubric.pass_mark, rubric_score_scale(rubric));
     let score = decision
         .score
         .map(|score| format!(" with {}, pass mark {pass_mark}", shown_score(score)))

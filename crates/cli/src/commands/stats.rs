@@ -120,21 +120,30 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let sources = open_sources(&args.files, &args.place)?;
     let task = args.task.as_deref().map(|task| find_task_name(&sources, task)).transpose()?;
     sources.iter().for_each(GradeSource::note_ungraded_questions);
-    let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale, other_scales } =
-        match collect_scores(&sources, args, task.as_deref(), args.scale) {
-            // Answers of annotation tasks do not name their scale.
-            Err(error) if args.scale.is_none() => {
-                let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
-                render::print_note(&format!(
-                    "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
-                ));
-                collect_scores(&sources, args, task.as_deref(), Some((low, high)))?
-            }
-            scores => scores?,
-        };
+    let CollectedScores {
+        scale,
+        scored,
+        verdicts,
+        labels,
+        unscored,
+        without,
+        n_off_scale,
+        other_scale_groups,
+        other_scale_criteria,
+    } = match collect_scores(&sources, args, task.as_deref(), args.scale) {
+        // Answers of annotation tasks do not name their scale.
+        Err(error) if args.scale.is_none() => {
+            let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
+            render::print_note(&format!(
+                "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
+            ));
+            collect_scores(&sources, args, task.as_deref(), Some((low, high)))?
+        }
+        scores => scores?,
+    };
     let declared = if args.by == CRITERION { agreed_scales(&sources) } else { DeclaredScales::new() };
     let own_scale = |name: &str| {
-        let is_on_scale = name != WEIGHTED && !other_scales.contains(name);
+        let is_on_scale = name != WEIGHTED && !other_scale_groups.contains(name);
         declared.get(name).copied().or(scale.filter(|_| is_on_scale)).filter(|ends| *ends != UNIT_SCALE)
     };
     let groups = scored.describe_by(ScoreField::Group);
@@ -199,9 +208,9 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
             StatsChartKind::Bars => build_means_chart(&groups, &args.by, own_scale),
             StatsChartKind::Radar => {
                 let declared = agreed_scales(&sources);
-                let criterion_scale = |criterion: &str| match args.by.as_str() {
-                    CRITERION => own_scale(criterion),
-                    _ => declared.get(criterion).copied(),
+                let criterion_scale = |criterion: &str| {
+                    let is_on_scale = !other_scale_criteria.contains(criterion);
+                    declared.get(criterion).copied().or(scale.filter(|_| is_on_scale))
                 };
                 build_score_radar(&scored, args, criterion_scale)
             }
@@ -224,7 +233,9 @@ struct CollectedScores {
     /// Grades that are no score: failed, deferred.
     unscored: usize,
     /// Groups with an answer that is yes or no, or that has a scale of its own.
-    other_scales: BTreeSet<String>,
+    other_scale_groups: BTreeSet<String>,
+    /// Criteria with such an answer.
+    other_scale_criteria: BTreeSet<String>,
     /// Scores without the field that they are grouped by.
     without: usize,
     n_off_scale: usize,
@@ -329,7 +340,7 @@ impl CollectedScores {
             return Ok(());
         };
         if !matches!(short.value, Value::Number(_)) {
-            self.note_other_scale(group);
+            self.note_other_scale(&short.criterion, group);
         }
         let (case, candidate) = (&*short.candidate, &*short.candidate);
         let (grader, criterion) = (&*short.grader, &*short.criterion);
@@ -351,7 +362,7 @@ impl CollectedScores {
         let values = if args.by == FILE { vec![file.to_owned()] } else { row.grouping_values(&args.by) };
         self.without += usize::from(values.is_empty());
         if !matches!(&row.grade.outcome, Outcome::Scored { value: Value::Number(_), unit: None }) {
-            values.iter().for_each(|value| self.note_other_scale(value));
+            values.iter().for_each(|value| self.note_other_scale(&row.grade.criterion, value));
         }
         // An item with several tags counts for each of them.
         for value in &values {
@@ -368,9 +379,13 @@ impl CollectedScores {
         Ok(())
     }
 
-    fn note_other_scale(&mut self, group: &str) {
-        if !self.other_scales.contains(group) {
-            self.other_scales.insert(group.to_owned());
+    /// Notes an answer that is not a number on the scale.
+    fn note_other_scale(&mut self, criterion: &str, group: &str) {
+        let noted = [(&mut self.other_scale_criteria, criterion), (&mut self.other_scale_groups, group)];
+        for (names, name) in noted {
+            if !names.contains(name) {
+                names.insert(name.to_owned());
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    FailedRunGate, declared_scales, format_difference_interval, format_mean, format_on_scale,
+    FailedRunGate, criterion_score_scales, format_difference_interval, format_mean, format_on_scale,
     format_score_change, regression_lines, shared_score_scale, variant_in_words,
 };
 use jurist_core::run::Run;
@@ -60,7 +60,7 @@ pub fn show_comparison(
             .values()
             .any(|rubric| rubric["criteria"].as_array().is_some_and(|criteria| 1 < criteria.len()));
     // Scores of other rubrics, and criteria with another scale before, are not compared.
-    let (scale, scales) = (shared_score_scale(after), declared_scales(after));
+    let (scale, scales) = (shared_score_scale(after), criterion_score_scales(after));
     let score = compared.score.as_ref().map(|difference| DifferenceRow { name: "score", difference, scale });
     let pass_rate = compared.pass_rate.as_ref();
     let pass_rate = pass_rate.map(|difference| DifferenceRow { name: "pass rate", difference, scale: None });

@@ -14,7 +14,7 @@ use anyhow::Context;
 use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    ReportContext, ReportFormat, Rubrics, RunTally, case_notes, declared_scales, describe_deferral,
+    ReportContext, ReportFormat, Rubrics, RunTally, case_notes, criterion_score_scales, describe_deferral,
     format_case_score, format_mean_score, format_on_scale, format_pass_mark, format_run_cost, github_summary,
     is_cause, parse_run_rubrics, reasons, render_compared, shared_score_scale, short_verdict_grounds,
     ungraded_reason, variant_in_words, with_evidence, without_traceback,
@@ -410,7 +410,7 @@ struct MeanRow {
 fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimate_run_means(run);
     let Some(score) = score.filter(|estimate| 1 < estimate.n) else { return Ok(()) };
-    let scales = declared_scales(run);
+    let scales = criterion_score_scales(run);
     let criterion_row = |(id, estimate): &(String, Estimate)| MeanRow {
         name: id.clone(),
         native: scales.get(id).map(|scale| format_on_scale(estimate.mean, *scale)),

@@ -39,9 +39,7 @@ impl Forest {
             .min(210.0);
         let row = if 14 < self.rows.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * all().count().max(1) as f64;
-        // Shares, such as pass rates, have no scale of their own.
-        let scaled = all().map(|forest_row| &forest_row.measure).filter(|measure| measure.has_scale());
-        let scale = shared_scale(scaled);
+        let scale = shared_scale(all().map(|forest_row| &forest_row.measure));
         let about = format!(
             "{} estimates with confidence intervals; filled marks differ significantly from {}.",
             all().count(),

@@ -8,6 +8,8 @@ pub struct MeasuredValue {
     value: Option<f64>,
     interval: Option<(f64, f64)>,
     scale: Option<ChartScale>,
+    /// Of cases: from 0 to 1 on every scale.
+    is_share: bool,
 }
 
 /// The scale of a rubric on which numbers are written that are drawn from 0 to 1.
@@ -77,10 +79,10 @@ impl ChartScale {
     }
 }
 
-/// The scale of all measures that have a value, if they share one.
+/// The scale of all measures that have a value, if they share one. Shares, such as pass rates, are on no other scale.
 pub(super) fn shared_scale<'a>(measures: impl IntoIterator<Item = &'a MeasuredValue>) -> Option<ChartScale> {
-    let mut scales =
-        measures.into_iter().filter(|measure| measure.value.is_some()).map(|measure| measure.scale);
+    let has_own = |measure: &&MeasuredValue| measure.value.is_some() && !measure.is_share;
+    let mut scales = measures.into_iter().filter(has_own).map(|measure| measure.scale);
     let first = scales.next()??;
     scales.all(|scale| scale == Some(first)).then_some(first)
 }
@@ -95,7 +97,7 @@ impl MeasuredValue {
             (Some(_), Some((Some(a), Some(b)))) => Some((a.min(b), a.max(b))),
             _ => None,
         };
-        Self { value, interval, scale: None }
+        Self { value, interval, scale: None, is_share: false }
     }
 
     /// A score from 0 to 1 that is written on the scale of its rubric, where it has one.
@@ -108,6 +110,12 @@ impl MeasuredValue {
     #[must_use]
     pub fn as_difference_on_scale(self, ends: Option<(f64, f64)>) -> Self {
         Self { scale: ChartScale::new(ends, ScaledNumber::Difference), ..self }
+    }
+
+    /// A share of cases, such as a pass rate, or the difference of two shares.
+    #[must_use]
+    pub fn as_share(self) -> Self {
+        Self { scale: None, is_share: true, ..self }
     }
 
     pub fn of(value: f64) -> Self {
@@ -144,6 +152,7 @@ impl MeasuredValue {
             value: self.value.map(|value| scale.place(value)),
             interval: self.interval.map(|(low, high)| (scale.place(low), scale.place(high))),
             scale: None,
+            is_share: self.is_share,
         };
         let [value, interval] = own.unscaled_cells();
         [if self.value.is_some() { scale.name_after(&value) } else { value }, interval]

@@ -356,16 +356,21 @@ fn numbers_of_an_axis_are_round_on_the_scale_of_the_rubric_and_from_0_to_1_besid
 fn a_difference_is_nothing_on_every_scale_where_there_is_none() {
     let measure = MeasuredValue::new(Some(0.25), Some((0.125, 0.375)));
     let row = |label: &str, measure| ForestRow { label: label.to_owned(), measure, n: 9 };
-    let chart = Chart::Forest(Forest {
-        title: "t".to_owned(),
-        // A share of cases has no scale.
-        rows: vec![row("pass rate", measure)],
-        whole: Some(row("score", measure.as_difference_on_scale(Some((1.0, 5.0))))),
-        reference: 0.0,
-    });
+    let on_five = measure.as_difference_on_scale(Some((1.0, 5.0)));
+    let forest = |rows| {
+        let whole = Some(row("score", on_five));
+        Chart::Forest(Forest { title: "t".to_owned(), rows, whole, reference: 0.0 })
+    };
+    // A share of cases is from 0 to 1 on every scale.
+    let chart = forest(vec![row("pass rate", measure.as_share())]);
     check_texts(&chart, &["0", "(0)", "4", "(1)", "0.25 (0.12 to 0.38)", "1.00 on 1–5 (0.50 to 1.50)"]);
     assert!(chart.svg(ChartMedium::Page).contains("differ significantly from 0. Numbers are on 1–5"));
     assert_eq!(chart.table().rows[1], ["score", "1.00 on 1–5", "0.50 to 1.50", "0.25 (0.12 to 0.38)", "9"]);
+    // The difference of a criterion that is yes or no would stand at a wrong number of the other scale.
+    let mixed = forest(vec![row("tone", on_five), row("met", measure)]);
+    check_texts(&mixed, &["0", "0.4", "0.25 (0.12 to 0.38)", "1.00 on 1–5 (0.50 to 1.50)"]);
+    let drawn = mixed.svg(ChartMedium::Page);
+    assert!(!drawn.contains("Numbers are on") && !drawn.contains(">(0)<"), "{drawn}");
 }
 
 #[test]

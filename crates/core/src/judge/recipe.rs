@@ -120,9 +120,10 @@ impl Recipe<'_> {
                  1: all of it helps to answer. 0: none of it does. The response does not matter.",
                 replies,
             ),
-            "context-faithfulness" | "groundedness" => self.claims("claims", &json!({}), replies),
+            "context-faithfulness" | "groundedness" => self.claims(("claims", "response"), &json!({}), replies),
             "context-recall" => {
-                self.claims("recall", &json!({ "text": self.prompter.fence_text("reference", &value) }), replies)
+                let context = json!({ "text": self.prompter.fence_text("reference", &value) });
+                self.claims(("recall", "reference"), &context, replies)
             }
             "factuality" => self.factuality(&value, replies),
             "model-graded-closedqa" => self.binary("closedqa", &json!({ "text": value }), replies),
@@ -191,14 +192,15 @@ impl Recipe<'_> {
         Ok(self.ask("trajectory", &context, ReplySchema::Answer(AnswerSchema::new(scale))))
     }
 
-    fn claims(&self, template: &str, context: &Json, replies: &[JudgeReply]) -> RecipeAction {
+    /// `text` is what the template lists the claims of.
+    fn claims(&self, (template, text): (&str, &str), context: &Json, replies: &[JudgeReply]) -> RecipeAction {
         let [JudgeReply::Claims(claims), ..] = replies else {
             return self.ask(template, context, ReplySchema::Claims);
         };
-        // There is a text, so that a judge that is lazy or was talked into it may reply in this way as well. A gate
-        // does not pass by it.
+        // The text is not empty. A judge that does not read it, or that obeys an instruction in it, may reply in this
+        // way as well, so that a gate does not pass by such a reply.
         if claims.is_empty() {
-            return RecipeResult::without_assessment("the judge found no claim in it");
+            return RecipeResult::without_assessment(&format!("the judge listed no claim of the {text}"));
         }
         let n_supported = claims.iter().filter(|(_, holds)| *holds).count();
         let reason = format!("{n_supported}/{} claims supported", claims.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::score_text::{declared_scales, shared_score_scale};
+use super::score_text::{criterion_score_scales, shared_score_scale};
 use crate::chart::{Chart, Forest, ForestRow, MeasuredValue, Radar, RadarSeries};
 use crate::quantity::plural;
 use crate::run::Run;
@@ -14,18 +14,23 @@ use crate::stats::summaries::estimate_run_means;
 /// Differences are on the scales of `after`: scores of other rubrics, and criteria with another scale before, are not
 /// compared.
 pub fn build_comparison_forest(compared: &Comparison, after: &Run) -> Option<Chart> {
+    let measure =
+        |difference: &Difference| MeasuredValue::new(Some(difference.difference), difference.interval);
     let row = |name: &str, difference: &Difference, scale: Option<(f64, f64)>| ForestRow {
         label: name.to_owned(),
-        measure: MeasuredValue::new(Some(difference.difference), difference.interval)
-            .as_difference_on_scale(scale),
+        measure: measure(difference).as_difference_on_scale(scale),
         n: difference.n,
     };
     let score = compared.score.as_ref()?;
     // A rubric of one question has nothing to add.
     let criteria = compared.criteria.iter().filter(|_| 1 < compared.criteria.len());
-    let scales = declared_scales(after);
+    let scales = criterion_score_scales(after);
     let criteria = criteria.map(|(name, difference)| row(name, difference, scales.get(name).copied()));
-    let pass_rate = compared.pass_rate.iter().map(|difference| row("pass rate", difference, None));
+    let pass_rate = compared.pass_rate.iter().map(|difference| ForestRow {
+        label: "pass rate".to_owned(),
+        measure: measure(difference).as_share(),
+        n: difference.n,
+    });
     let rows = pass_rate.chain(criteria).collect();
     let title = format!("After minus before, {}", plural(compared.n_cases, "case"));
     let whole = Some(row("score", score, shared_score_scale(after)));
@@ -69,7 +74,7 @@ pub fn build_comparison_radar(runs: &[(String, &Run)]) -> Option<Chart> {
 fn shared_criterion_scales(runs: &[(String, &Run)]) -> BTreeMap<String, (f64, f64)> {
     let mut shared: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
     for (_, run) in runs {
-        let (scales, (_, criteria)) = (declared_scales(run), estimate_run_means(run));
+        let (scales, (_, criteria)) = (criterion_score_scales(run), estimate_run_means(run));
         for (criterion, _) in criteria {
             let ends = scales.get(&criterion).copied();
             let known = shared.entry(criterion).or_insert(ends);

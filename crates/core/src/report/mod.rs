@@ -44,11 +44,11 @@ pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
 pub use score_text::{
-    Rubrics, criterion_score_scale, declared_choices, declared_scales, declared_score_scale,
-    format_beside_own_scale, format_case_score, format_difference_interval, format_difference_with_interval,
-    format_mean, format_mean_score, format_mean_with_interval, format_native_score, format_on_scale,
-    format_pass_mark, format_score_change, format_score_distance, format_score_interval, parse_run_rubrics,
-    rubric_score_scale, shared_score_scale,
+    Rubrics, criterion_score_scale, criterion_score_scales, declared_choices, declared_scales,
+    declared_score_scale, format_beside_own_scale, format_case_score, format_difference_interval,
+    format_difference_with_interval, format_mean, format_mean_score, format_mean_with_interval,
+    format_native_score, format_on_scale, format_pass_mark, format_score_change, format_score_distance,
+    format_score_interval, graded_score_scale, parse_run_rubrics, rubric_score_scale, shared_score_scale,
 };
 use score_text::{format_missed_mark, parse_case_rubric, score_scale};
 pub use undecided::ungraded_reason;

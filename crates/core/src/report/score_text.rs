@@ -29,7 +29,7 @@ pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Opti
         _ => {
             let (native, (_, top)) =
                 (verdict.native?, criterion_scale_bounds(rubric?.questions().next()?.criterion)?);
-            (!is_calibrated(result, rubric?)).then(|| format!("{native:.1}/{top}"))
+            (!is_calibrated(rubric?, &result.grades)).then(|| format!("{native:.1}/{top}"))
         }
     }
 }
@@ -40,11 +40,13 @@ pub fn format_case_score(result: &CaseResult, rubrics: &Rubrics) -> Option<Strin
     Some(put_own_scale_first(format!("{score:.2}"), format_native_score(result, rubrics.get(&result.rubric))))
 }
 
-/// The pass mark of a case, on the scale of its score first where it has one: `3.8/5 (0.70)`. `None` if every score
+/// The pass mark of a case, on the scale of its rubric first where it has one: `3.8/5 (0.70)`. `None` if every score
 /// reaches it.
+///
+/// It belongs to the rubric: cases without a verdict, and those with a calibrated score, have the same.
 pub fn format_pass_mark(run: &Run, result: &CaseResult, rubrics: &Rubrics) -> Option<String> {
     let mark = run.shown_pass_mark(&result.rubric)?;
-    let scale = rubrics.get(&result.rubric).and_then(|rubric| score_scale(result, rubric));
+    let scale = rubrics.get(&result.rubric).and_then(rubric_score_scale);
     Some(format_beside_own_scale(mark, scale))
 }
 
@@ -209,10 +211,7 @@ pub fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
         // Penalties and the worst answer are no mean on the scale.
         Display::Unit if rubric.aggregation == Aggregation::Min || rubric.length_penalty.is_some() => None,
         Display::Unit => {
-            let mut scales = rubric
-                .criteria
-                .iter()
-                .map(|criterion| criterion_scale_bounds(criterion).filter(|_| is_on_one_scale(criterion)));
+            let mut scales = rubric.criteria.iter().map(find_score_scale);
             let first = scales.next()??;
             scales.all(|scale| scale == Some(first)).then_some(first)
         }
@@ -223,15 +222,32 @@ pub fn rubric_score_scale(rubric: &Rubric) -> Option<(f64, f64)> {
 /// criterion is not its answer.
 pub fn criterion_score_scale(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
     let question = rubric.questions().find(|question| question.id() == name)?;
-    criterion_scale_bounds(question.criterion).filter(|_| is_on_one_scale(question.criterion))
+    find_score_scale(question.criterion)
 }
 
-fn is_on_one_scale(criterion: &Criterion) -> bool {
-    criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight
+/// The scale on which the score of each criterion is shown; none for a criterion of which a high answer is bad, and for
+/// one about which rubrics differ.
+pub fn criterion_score_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
+    collect_scales(&parse_run_rubrics(run), find_score_scale)
+}
+
+fn find_score_scale(criterion: &Criterion) -> Option<(f64, f64)> {
+    let is_high_good = criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight;
+    criterion_scale_bounds(criterion).filter(|_| is_high_good)
+}
+
+/// The ends of the scale on which the score of these grades is shown: that of the rubric, except for a mean of answers
+/// that a calibration changed.
+pub fn graded_score_scale<'a>(
+    rubric: &Rubric,
+    grades: impl IntoIterator<Item = &'a Grade>,
+) -> Option<(f64, f64)> {
+    let is_mean = rubric.display == Display::Unit;
+    rubric_score_scale(rubric).filter(|_| !is_mean || !is_calibrated(rubric, grades))
 }
 
 /// Whether a judge's numbers were mapped onto what people mean by them; then they are not what counts.
-fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
+fn is_calibrated<'a>(rubric: &Rubric, grades: impl IntoIterator<Item = &'a Grade>) -> bool {
     let is_mapped = |grade: &Grade| {
         let Outcome::Scored { value: Value::Number(number), unit: Some(unit) } = grade.outcome else {
             return false;
@@ -240,19 +256,27 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
         let bounds = question.and_then(|question| criterion_scale_bounds(question.criterion));
         bounds.is_some_and(|(low, top)| 1e-6 < ((number - low) / (top - low) - unit).abs())
     };
-    result.grades.iter().any(is_mapped)
+    grades.into_iter().any(is_mapped)
 }
 
-/// The ends of the scale of each criterion of whole numbers; of rubrics that differ about one, none.
+/// The ends of the scale of each criterion of whole numbers, as graders answer it; of rubrics that differ about one,
+/// none. Scores are shown on [`criterion_score_scales`].
 pub fn declared_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
     collect_criterion_scales(&parse_run_rubrics(run))
 }
 
 pub(super) fn collect_criterion_scales(rubrics: &Rubrics) -> BTreeMap<String, (f64, f64)> {
+    collect_scales(rubrics, criterion_scale_bounds)
+}
+
+fn collect_scales(
+    rubrics: &Rubrics,
+    find_scale: impl Fn(&Criterion) -> Option<(f64, f64)>,
+) -> BTreeMap<String, (f64, f64)> {
     let mut scales: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
     for rubric in rubrics.values() {
         for question in rubric.questions() {
-            let ends = criterion_scale_bounds(question.criterion);
+            let ends = find_scale(question.criterion);
             let known = scales.entry(question.id()).or_insert(ends);
             *known = known.filter(|known| Some(*known) == ends);
         }

@@ -26,9 +26,11 @@ impl WordRun {
             return Cow::Borrowed(&self.text);
         }
         let mark = |letter: char| match letter {
-            '\n' => '↵',
-            '\t' => '→',
-            _ => '·',
+            '\n' => Cow::Borrowed("↵"),
+            '\t' => Cow::Borrowed("→"),
+            ' ' => Cow::Borrowed("·"),
+            // Of many kinds, which no mark distinguishes.
+            other => Cow::Owned(format!("<U+{:04X}>", u32::from(other))),
         };
         Cow::Owned(self.text.chars().map(mark).collect())
     }
@@ -216,6 +218,7 @@ mod tests {
             WordRun { change: WordChange::Added, text: text.to_owned() }.visible_text().into_owned()
         };
         assert_eq!(show_text(" \t\n"), "·→↵");
+        assert_eq!(show_text("\u{a0}\r\n"), "<U+00A0><U+000D>↵");
         assert_eq!(show_text(" a\n"), " a\n");
         assert_eq!(show_text(""), "");
     }

@@ -367,7 +367,7 @@ impl RunComparison {
         let forest = report::build_comparison_forest(&compared, after).as_ref().map(ChartView::from);
         let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
             compared;
-        let scales = report::declared_scales(after);
+        let scales = report::criterion_score_scales(after);
         let describe = |id: &String, difference: &Difference| {
             RunDifference::new(id, difference, scales.get(id).copied())
         };

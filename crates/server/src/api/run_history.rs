@@ -18,6 +18,7 @@ use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
+use crate::monitor::ScoreScale;
 use crate::run_comparisons::HistoryKey;
 
 /// Names that a choice offers.
@@ -80,6 +81,8 @@ struct HistoryChangeView {
     direction: HistoryDirection,
     /// Difference of the mean scores; `null` if no case has a score in both runs.
     score: Option<RunDifference>,
+    /// The author's scale of the scores of both runs, if they share one; absent if that is 0 to 1.
+    scale: Option<ScoreScale>,
     /// Difference of the pass rates; `null` if no case was decided by both runs.
     pass_rate: Option<RunDifference>,
 }
@@ -185,6 +188,7 @@ impl HistoryChangeView {
             n_cases: change.n_cases,
             direction: change.direction,
             score: change.score.map(|difference| RunDifference::new("score", &difference, scale)),
+            scale: scale.map(ScoreScale::from),
             pass_rate: change.pass_rate.map(|difference| RunDifference::new("pass rate", &difference, None)),
         }
     }

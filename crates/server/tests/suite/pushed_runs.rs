@@ -328,13 +328,18 @@ fn lists_of_runs_have_the_scale_that_all_rubrics_share() {
         let other = json!({ "criteria": [criterion("tone", 7)] });
         let one = head(json!({ RUBRIC: tone() }));
         let two = head(json!({ RUBRIC: tone(), "s".repeat(64): other }));
+        place.push(&run_id(30), one.clone(), &cases(2, "a", |_| true)).await;
         place.push(&run_id(31), one, &cases(2, "a", |_| false)).await;
         place.push(&run_id(32), two, &cases(2, "b", |_| false)).await;
         let five = json!({ "min": 1.0, "max": 5.0 });
         let list = place.get("/api/v1/runs").await;
         assert_eq!((&list["items"][0]["scale"], &list["items"][1]["scale"]), (&Json::Null, &five), "{list}");
         let history = place.get("/api/v1/run-history?suite=shop").await;
-        assert_eq!((&history["points"][0]["scale"], &history["points"][1]["scale"]), (&five, &Json::Null));
+        assert_eq!((&history["points"][1]["scale"], &history["points"][2]["scale"]), (&five, &Json::Null));
+        let change = |at: usize| &history["points"][at]["change"];
+        assert_eq!((&change(1)["scale"], &change(2)["scale"]), (&five, &Json::Null), "{history}");
+        let sentence = change(1)["score"]["sentence"].as_str().unwrap();
+        assert!(sentence.contains(" on 1–5 ("), "{sentence}");
         assert_eq!(place.get(&format!("/api/v1/runs/{}", run_id(31))).await["scale"], five);
     });
 }

@@ -90,7 +90,11 @@ fn nothing_to_judge_is_not_asked_and_passes_no_gate() {
     // A judge that lists nothing of a text that is there has assessed nothing.
     let material = JudgeInput { context: vec!["Paris is the capital.".into()], ..material("I cannot say.") };
     let judged = run(&recipe("groundedness", json!({})), &material, &[r#"{"claims": []}"#]).unwrap();
-    assert_eq!(judged.outcome, Outcome::Abstained { why: "the judge found no claim in it".to_owned() });
+    let why = "the judge listed no claim of the response".to_owned();
+    assert_eq!(judged.outcome, Outcome::Abstained { why });
+    let method = recipe("context-recall", json!({ "value": "It is Paris." }));
+    let judged = run(&method, &material, &[r#"{"claims": []}"#]).unwrap();
+    assert_eq!(judged.reason, "the judge listed no claim of the reference");
 }
 
 #[test]
