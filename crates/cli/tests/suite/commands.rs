@@ -166,6 +166,7 @@ scenarios!(
     live,
     migrate,
     odd,
+    own_scale,
     private,
     promptfoo,
     promptfoo_values,
