@@ -9,40 +9,19 @@ mod shapes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
-use self::columns::{join_instruction, nest_columns, parse_columns, read_mean};
+use self::columns::{
+    ColumnContent, as_unit, join_instruction, may_be_score, nest_columns, parse_columns, read_column,
+    read_yes_or_no,
+};
 use self::shapes::{
-    RESULT_VERSIONS, ResultShape, ResultVersion, SHAPES, ScoreShape, TOOLS_WITH_OWN_ASSERTIONS,
+    ColumnValues, RESULT_VERSIONS, ResultShape, ResultVersion, SHAPES, ScoreShape, TOOLS_WITH_OWN_ASSERTIONS,
+    TOOLS_WITH_SECONDS,
 };
 use super::formats::read_trace_value;
-use super::record::{RecordField, RecordFields, expand_traces, record_field};
+use super::record::{RecordField, RecordFields, expand_traces};
 use super::trace::{StepRole, Trace};
-
-/// Numbers that are no scores although they may be from 0 to 1, in addition to those of records.
-const COUNTERS: [&str; 21] = [
-    "order",
-    "index",
-    "epoch",
-    "success",
-    "run_duration",
-    "runDuration",
-    "evaluationCost",
-    "execution_time",
-    "prompt_cost",
-    "completion_cost",
-    "prompt_tokens",
-    "completion_tokens",
-    "total_tokens",
-    "inputCost",
-    "outputCost",
-    "totalCost",
-    "inputTokens",
-    "outputTokens",
-    "totalTokens",
-    "timeToFirstToken",
-    "promptVersion",
-];
 
 /// What a file of another tool holds.
 #[derive(Debug, PartialEq)]
@@ -108,11 +87,11 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     for value in values.iter_mut().filter(|value| value.is_object()) {
         nest_columns(value);
         parse_columns(value);
-        join_instruction(value);
         expand_traces(value);
     }
-    let first = values.iter().find(|value| value.is_object()).ok_or(ForeignError::NoResults)?;
     let Some(shape) = find_shape(&values) else {
+        values.iter_mut().for_each(join_instruction);
+        let first = values.iter().find(|value| value.is_object()).ok_or(ForeignError::NoResults)?;
         return read_unscored_rows(&values).ok_or_else(|| unknown_tool(first));
     };
     if let Some((_, error)) = unknown_versions.into_iter().find(|(tool, _)| *tool == shape.tool) {
@@ -130,6 +109,7 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
             scored_records.push(scored);
         }
     }
+    results.settle_unused();
     results.add_weights(&scored_records);
     results.add_not_applicable(&scored_records, shape.tool);
     Ok(results)
@@ -309,6 +289,9 @@ const RECORD_PARTS: [(&str, RecordField); 15] = [
     ("params", RecordField::Params),
 ];
 
+/// Parts of a record that are one number.
+const AMOUNTS: [RecordField; 3] = [RecordField::DurationMs, RecordField::DurationSeconds, RecordField::Cost];
+
 /// Fields that results have under the names of records, in addition to those that the table of tools names.
 const FURTHER_PARTS: [RecordField; 2] = [RecordField::Choices, RecordField::ReferenceCalls];
 
@@ -316,6 +299,7 @@ const FURTHER_PARTS: [RecordField; 2] = [RecordField::Choices, RecordField::Refe
 fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
     let mut results = ForeignResults::new(None);
     let (mut ids, mut unused) = (HashSet::new(), HashSet::new());
+    let has_seconds = values.iter().any(is_timed_in_seconds);
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
         let fields = RecordFields::read(value);
         let parts = [RecordField::Task, RecordField::Response, RecordField::Trace];
@@ -336,9 +320,12 @@ fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
             };
             // A list of references has a name that says that each of them is right.
             let own_name = fields.name(field).filter(|_| field == RecordField::Reference);
+            let is_in_seconds =
+                has_seconds && field == RecordField::DurationMs && fields.name(field) == Some("latency");
+            let name = if is_in_seconds { "completion_time" } else { name };
             record.extend(value.map(|value| {
                 let name = own_name.filter(|_| value.is_array()).unwrap_or(name);
-                (name.to_owned(), value.clone())
+                (name.to_owned(), if AMOUNTS.contains(&field) { as_amount(value) } else { value.clone() })
             }));
         }
         results.records.push(Value::Object(record));
@@ -350,6 +337,17 @@ fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
         }
     }
     Some(results).filter(|results| !results.records.is_empty())
+}
+
+/// Whether a row is of a tool that has its `latency` in seconds.
+fn is_timed_in_seconds(row: &Value) -> bool {
+    SHAPES.iter().any(|shape| TOOLS_WITH_SECONDS.contains(&shape.tool) && shape.has_marks(row))
+}
+
+/// An amount as a number, which tables have as text.
+fn as_amount(value: &Value) -> Value {
+    let number = value.as_str().and_then(|text| text.trim().parse::<f64>().ok()).and_then(Number::from_f64);
+    number.map_or_else(|| value.clone(), Value::Number)
 }
 
 /// The id of a result; `ids` has those of the results so far, because tools repeat a case in several epochs or for
@@ -414,6 +412,23 @@ impl ForeignResults {
             without_grades: Vec::new(),
             unused: Vec::new(),
         }
+    }
+
+    /// A column that holds scores in some results is not unused: in others its scores cannot be read.
+    fn settle_unused(&mut self) {
+        let criteria: HashSet<&str> = match self.unused.is_empty() {
+            true => HashSet::new(),
+            false => self.grades.iter().filter_map(|grade| grade["criterion"].as_str()).collect(),
+        };
+        let left_out = &mut self.left_out;
+        self.unused.retain(|name| {
+            let is_named = left_out.contains(name);
+            let is_scored = criteria.contains(name.as_str());
+            if is_scored && !is_named {
+                left_out.push(name.clone());
+            }
+            !is_scored && !is_named
+        });
     }
 
     /// Notes the weights of criteria. A rubric has one weight for each, so that one that differs counts as 1.
@@ -510,6 +525,7 @@ impl ResultShape {
             record.extend(named.map(|(name, part)| (name.to_owned(), part.clone())));
         }
         results.records.push(Value::Object(record));
+        self.note_unused_columns(value, results);
         let mut n_by_name: HashMap<String, usize> = HashMap::new();
         let mut scored = ScoredRecord { id, scores: Vec::new() };
         for mut score in self.read_scores(value, results) {
@@ -544,6 +560,29 @@ impl ResultShape {
         scores
     }
 
+    /// Names the columns in which a score would be looked for, and which hold something else.
+    fn note_unused_columns(&self, value: &Value, results: &mut ForeignResults) {
+        for scores in self.scores {
+            let ScoreShape::Columns { values, others } = scores else { continue };
+            for (name, column) in self.columns(value, others) {
+                let is_unused = read_column(column, *values) == ColumnContent::SomethingElse;
+                if is_unused && results.unused.len() < MAX_UNUSED && !results.unused.contains(name) {
+                    results.unused.push(name.clone());
+                }
+            }
+        }
+    }
+
+    /// The columns in which scores may be: none if the result has a field for its scores.
+    fn columns<'v>(&self, value: &'v Value, others: &[&str]) -> Vec<(&'v String, &'v Value)> {
+        let mut fields = self.scores.iter().flat_map(ScoreShape::paths);
+        if fields.any(|path| find_path(value, path).is_some()) {
+            return Vec::new();
+        }
+        let is_score = |name: &str| may_be_score(name) && !others.contains(&name) && !self.names(name);
+        value.as_object().into_iter().flatten().filter(|(name, _)| is_score(name)).collect()
+    }
+
     fn names(&self, column: &str) -> bool {
         [self.id, self.task, self.response, self.reference, self.context, self.trace]
             .iter()
@@ -576,7 +615,7 @@ impl ScoreShape {
     fn paths(&self) -> &'static [&'static str] {
         match self {
             Self::Parts { list: paths, .. } | Self::Named { map: paths } => paths,
-            Self::Columns | Self::FeedbackColumns => &[],
+            Self::Columns { .. } => &[],
         }
     }
 
@@ -586,8 +625,8 @@ impl ScoreShape {
         match self {
             Self::Parts { .. } => field.map(Value::is_array),
             Self::Named { .. } => field.map(Value::is_object),
-            Self::Columns => None,
-            Self::FeedbackColumns => Some(self.read(value, shape).iter().any(|score| score.value.is_some())),
+            Self::Columns { values: ColumnValues::One, .. } => None,
+            Self::Columns { .. } => Some(self.read(value, shape).iter().any(|score| score.value.is_some())),
         }
     }
 
@@ -610,23 +649,16 @@ impl ScoreShape {
                 let named = find_first(value, map).and_then(Value::as_object).into_iter().flatten();
                 named.flat_map(|(name, score)| read_named_scores(name, score)).collect()
             }
-            Self::Columns | Self::FeedbackColumns => {
-                let is_score = |name: &str| {
-                    !shape.names(name)
-                        && !COUNTERS.contains(&name)
-                        && !name.starts_with("metadata.")
-                        && record_field(name).is_none()
-                };
-                let columns = value.as_object().into_iter().flatten().filter(|(name, _)| is_score(name));
+            Self::Columns { values, others } => {
+                let columns = shape.columns(value, others).into_iter();
                 columns
-                    .filter_map(|(name, score)| {
-                        let value = if matches!(self, Self::FeedbackColumns) {
-                            read_mean(score)?
-                        } else {
-                            score.as_f64().or_else(|| score.as_str()?.trim().parse().ok())?
+                    .filter_map(|(name, column)| {
+                        let value = match read_column(column, *values) {
+                            ColumnContent::Score(score) => Some(score),
+                            ColumnContent::UnreadableScore => None,
+                            ColumnContent::Nothing | ColumnContent::SomethingElse => return None,
                         };
-                        let (name, value) = (name.clone(), as_unit(value));
-                        Some(ForeignScore { name, value, reason: None, weight: 1.0 })
+                        Some(ForeignScore { name: name.clone(), value, reason: None, weight: 1.0 })
                     })
                     .collect()
             }
@@ -672,18 +704,13 @@ fn read_score(value: &Value) -> Option<f64> {
         Value::Bool(passed) => Some(f64::from(u8::from(*passed))),
         Value::Number(number) => number.as_f64().and_then(as_unit),
         Value::String(text) => match text.as_str() {
-            "C" | "True" | "true" => Some(1.0),
+            "C" => Some(1.0),
             "P" => Some(0.5),
-            "I" | "N" | "False" | "false" => Some(0.0),
-            other => other.parse().ok().and_then(as_unit),
+            "I" | "N" => Some(0.0),
+            other => read_yes_or_no(other).or_else(|| other.parse().ok()).and_then(as_unit),
         },
         _ => None,
     }
-}
-
-/// Scores are from 0 to 1; what is not would say something else.
-fn as_unit(number: f64) -> Option<f64> {
-    (0.0..=1.0).contains(&number).then_some(number)
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ pub(super) struct ResultShape {
 /// Tools whose results list all that was asked of a test: what only other tests have does not apply.
 pub(super) const TOOLS_WITH_OWN_ASSERTIONS: [&str; 2] = ["promptfoo", "AgentV"];
 
+/// Tools that export `latency` in seconds. Records of Jurist have it in milliseconds.
+pub(super) const TOOLS_WITH_SECONDS: [&str; 2] = ["Langfuse", "LangSmith"];
+
 /// How a tool keeps its scores.
 #[derive(Debug)]
 pub(super) enum ScoreShape {
@@ -34,10 +37,19 @@ pub(super) enum ScoreShape {
     },
     /// A mapping from names to numbers, or to mappings with a value; a value that is a mapping is a score for each key.
     Named { map: &'static [&'static str] },
-    /// Columns with numbers that are nothing else.
-    Columns,
-    /// The same, also with lists of numbers, whose mean is the score; a row without such a column is no result.
-    FeedbackColumns,
+    /// Columns of a table that are nothing else; in `others` the tool has something that is no score.
+    Columns { values: ColumnValues, others: &'static [&'static str] },
+}
+
+/// What a column of scores holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnValues {
+    /// One value. Any row is a result, also one without a score.
+    One,
+    /// One value, or a list of values whose mean is the score. A row without a score is no result.
+    OneOrSeveral,
+    /// A list of values whose mean is the score. A row without a score is no result.
+    Several,
 }
 
 pub(super) const SHAPES: &[ResultShape] = &[
@@ -109,7 +121,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: &["reference"],
         context: &["retrieved_contexts"],
         trace: &[],
-        scores: &[ScoreShape::Columns],
+        scores: &[ScoreShape::Columns { values: ColumnValues::One, others: &[] }],
     },
     // Of several turns: the conversation holds the answers as well.
     ResultShape {
@@ -122,7 +134,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: &["reference"],
         context: &["retrieved_contexts"],
         trace: &["user_input"],
-        scores: &[ScoreShape::Columns],
+        scores: &[ScoreShape::Columns { values: ColumnValues::One, others: &[] }],
     },
     // Before version 0.2.
     ResultShape {
@@ -135,7 +147,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: &["ground_truth", "ground_truths"],
         context: &["contexts"],
         trace: &[],
-        scores: &[ScoreShape::Columns],
+        scores: &[ScoreShape::Columns { values: ColumnValues::One, others: &[] }],
     },
     ResultShape {
         tool: "Inspect",
@@ -217,7 +229,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
             reason: "comment",
         }],
     },
-    // Tables of traces have a column for each name of a score, with a list of its values.
+    // Tables of traces have a column for each name of a score, with a list of its values, also of a single one.
     ResultShape {
         tool: "Langfuse",
         list: &[],
@@ -228,7 +240,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: &["expectedOutput"],
         context: &[],
         trace: &[],
-        scores: &[ScoreShape::FeedbackColumns],
+        scores: &[ScoreShape::Columns { values: ColumnValues::Several, others: LANGFUSE_COLUMNS }],
     },
     ResultShape {
         tool: "Braintrust",
@@ -279,7 +291,7 @@ pub(super) const SHAPES: &[ResultShape] = &[
         reference: LANGSMITH_REFERENCES,
         context: &[],
         trace: &[],
-        scores: &[ScoreShape::FeedbackColumns],
+        scores: &[ScoreShape::Columns { values: ColumnValues::OneOrSeveral, others: LANGSMITH_COLUMNS }],
     },
 ];
 
@@ -304,7 +316,143 @@ const DEEPEVAL_SCORES: &[ScoreShape] = &[
         reason: "reason",
     },
     // A table has no lists.
-    ScoreShape::Columns,
+    ScoreShape::Columns { values: ColumnValues::One, others: DEEPEVAL_COLUMNS },
+];
+
+/// What test results of DeepEval say of the test.
+const DEEPEVAL_COLUMNS: &[&str] = &["conversational", "evaluation_cost", "multimodal"];
+
+/// Columns of exported traces and observations of Langfuse, of each version since exports exist. Scores are lists
+/// there, so that no other column is taken for one; those of this list are known, and not named as unused.
+const LANGFUSE_COLUMNS: &[&str] = &[
+    "bookmarked",
+    "calculatedInputCost",
+    "calculatedOutputCost",
+    "calculatedTotalCost",
+    "comments",
+    "completionStartTime",
+    "completionTokens",
+    "costDetails",
+    "createdAt",
+    "debugCount",
+    "defaultCount",
+    "endTime",
+    "environment",
+    "errorCount",
+    "inputPrice",
+    "inputUsage",
+    "internalModelId",
+    "level",
+    "metadata",
+    "model",
+    "modelId",
+    "modelParameters",
+    "name",
+    "observationCount",
+    "outputPrice",
+    "outputUsage",
+    "parentObservationId",
+    "projectId",
+    "promptId",
+    "promptName",
+    "promptTokens",
+    "providedCostDetails",
+    "providedModelName",
+    "providedUsageDetails",
+    "public",
+    "release",
+    "sessionId",
+    "startTime",
+    "statusMessage",
+    "tags",
+    "timeToFirstTokenMs",
+    "timestamp",
+    "toolCallNames",
+    "toolCalls",
+    "toolCallsCount",
+    "toolDefinitions",
+    "toolDefinitionsCount",
+    "totalPrice",
+    "totalUsage",
+    "traceName",
+    "traceTags",
+    "traceTimestamp",
+    "type",
+    "unit",
+    "updatedAt",
+    "usage.completionTokens",
+    "usage.promptTokens",
+    "usage.totalTokens",
+    "usageDetails",
+    "usagePricingTierId",
+    "usagePricingTierName",
+    "userId",
+    "version",
+    "warningCount",
+];
+
+/// Fields of runs and examples of LangSmith.
+const LANGSMITH_COLUMNS: &[&str] = &[
+    "app_path",
+    "attachments",
+    "child_run_ids",
+    "child_runs",
+    "completion_cost_details",
+    "completion_token_details",
+    "created_at",
+    "dataset_id",
+    "direct_child_run_ids",
+    "dotted_order",
+    "end_time",
+    "error",
+    "error_preview",
+    "events",
+    "execution_order",
+    "extra",
+    "first_token_time",
+    "in_dataset",
+    "inputs_preview",
+    "inputs_s3_urls",
+    "is_in_dataset",
+    "is_root",
+    "last_queued_at",
+    "latency_seconds",
+    "manifest",
+    "manifest_id",
+    "manifest_s3_id",
+    "metadata",
+    "modified_at",
+    "name",
+    "outputs_preview",
+    "outputs_s3_urls",
+    "parent_run_id",
+    "parent_run_ids",
+    "price_model_id",
+    "project_id",
+    "prompt_cost_details",
+    "prompt_token_details",
+    "reference_dataset_id",
+    "reference_example_id",
+    "run_type",
+    "s3_urls",
+    "serialized",
+    "session_id",
+    "share_token",
+    "share_url",
+    "source_run_id",
+    "split",
+    "start_time",
+    "status",
+    "tags",
+    "tenant_id",
+    "thread_evaluation_time",
+    "thread_id",
+    "trace_first_received_at",
+    "trace_max_start_time",
+    "trace_min_start_time",
+    "trace_tier",
+    "trace_upgrade",
+    "ttl_seconds",
 ];
 
 /// Where the results of a tool have a version of their format, and which versions are understood. Results of other

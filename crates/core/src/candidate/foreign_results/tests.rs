@@ -1,4 +1,5 @@
 use super::*;
+use crate::candidate::Measurements;
 
 #[test]
 fn results_of_a_version_that_is_not_known_are_refused() {
@@ -283,6 +284,101 @@ fn columns_of_langfuse_are_scores_with_one_or_several_values() {
         .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
         .collect();
     assert_eq!(grades, [("brief", 0.25), ("helpful", 0.75)]);
+    assert_eq!((results.left_out, results.unused), (vec!["tone".to_owned()], Vec::new()));
+}
+
+/// A trace as the worker of Langfuse exports it, with the columns of all versions.
+const EXPORTED_TRACE: &str = r#"{"id": "t", "timestamp": "2026-01-01T00:00:00.000Z", "name": "support", "userId": "u",
+    "sessionId": null, "release": "1", "version": "1", "environment": "default", "tags": ["a"], "bookmarked": false,
+    "public": true, "input": "q", "output": "r", "metadata": {"step": 1}, "latency": 0.8, "level": "DEFAULT",
+    "usage": {"promptTokens": 1, "completionTokens": 1, "totalTokens": 1}, "usage.promptTokens": "1", "inputCost": 0.1,
+    "outputCost": 0.2, "totalCost": 0.3, "calculatedTotalCost": "0.3", "errorCount": 0, "warningCount": 0,
+    "defaultCount": 1, "debugCount": 0, "observationCount": 1, "inputTokens": 1, "outputTokens": 1, "totalTokens": 1,
+    "comments": [{"content": "good"}]}"#;
+
+/// An observation as the worker of Langfuse exports it.
+const EXPORTED_OBSERVATION: &str = r#"{"id": "o", "traceId": "t", "projectId": "p", "parentObservationId": null,
+    "type": "GENERATION", "startTime": "2026-01-01T00:00:00.000Z", "endTime": "2026-01-01T00:00:01.000Z",
+    "name": "answer", "level": "DEFAULT", "statusMessage": null, "version": "1", "environment": "default",
+    "createdAt": "2026-01-01", "updatedAt": "2026-01-01", "input": "q", "output": "r", "metadata": {}, "model": "m",
+    "internalModelId": "i", "modelParameters": {"temperature": 0}, "usageDetails": {"input": 1}, "inputUsage": 1,
+    "outputUsage": 0, "totalUsage": 1, "costDetails": {}, "inputCost": 0, "outputCost": 0, "totalCost": 0,
+    "providedUsageDetails": {}, "providedCostDetails": {}, "promptId": null, "promptName": null, "promptVersion": 1,
+    "latency": 0.5, "timeToFirstToken": 0.25, "completionStartTime": null, "traceName": "support", "traceTags": ["a"],
+    "traceTimestamp": null, "userId": "u", "toolDefinitionsCount": 1, "toolCallsCount": 0, "modelId": "i",
+    "inputPrice": "0.1", "outputPrice": 0.2, "totalPrice": null, "comments": []}"#;
+
+#[test]
+fn only_lists_of_an_export_of_langfuse_are_scores() {
+    for row in [EXPORTED_TRACE, EXPORTED_OBSERVATION] {
+        let mut row: Value = serde_json::from_str(row).unwrap();
+        let results = read_foreign_results(vec![row.clone()]).unwrap();
+        assert_eq!((results.tool, results.grades.len()), (None, 0));
+        row["rating"] = json!([0, 0, 3]);
+        row["mood"] = json!(["1"]);
+        row["own"] = json!(1);
+        row["right"] = json!([true, "False"]);
+        row["empty"] = Value::Null;
+        let results = read_foreign_results(vec![row]).unwrap();
+        assert_eq!(results.tool, Some("Langfuse"));
+        let grade = json!({ "candidate": results.records[0]["id"], "criterion": "right", "value": 0.5, "grader": "Langfuse" });
+        assert_eq!(results.grades, [grade]);
+        assert_eq!(
+            (results.left_out, results.unused),
+            (vec!["mood".to_owned(), "rating".to_owned()], vec!["own".to_owned()])
+        );
+    }
+}
+
+#[test]
+fn fields_of_runs_of_langsmith_are_no_scores() {
+    let run = json!({ "id": "r", "name": "1", "run_type": "chain", "session_id": "s", "status": "success",
+        "trace_id": "t", "inputs": { "question": "q" }, "outputs": { "answer": "a" }, "execution_order": 1,
+        "in_dataset": false, "trace_upgrade": true, "ttl_seconds": 1, "thread_id": "1", "price_model_id": "1",
+        "completion_tokens": 1, "total_cost": "0.1", "reference_example_id": "e", "tags": ["a"],
+        "parent_run_ids": ["1"], "events": [{ "name": "start" }], "latency": 1.5 });
+    let results = read_foreign_results(vec![run.clone()]).unwrap();
+    assert_eq!((results.tool, results.grades.len()), (None, 0));
+    let mut scored = run;
+    scored["right"] = json!(1);
+    let results = read_foreign_results(vec![scored]).unwrap();
+    assert_eq!((results.tool, results.grades.len(), results.unused), (Some("LangSmith"), 1, Vec::new()));
+}
+
+#[test]
+fn latency_of_langfuse_and_langsmith_is_in_seconds() {
+    let of_langsmith =
+        json!({ "id": "e", "inputs": "q", "outputs": "r", "run_type": "chain", "latency": "0.8" });
+    let of_langfuse: Value = serde_json::from_str(EXPORTED_TRACE).unwrap();
+    let own = json!({ "input": "q", "output": "r", "latency": 800 });
+    for row in [of_langsmith, of_langfuse, own] {
+        let results = read_foreign_results(vec![row.clone()]).unwrap();
+        let measured = Measurements::from_json(&results.records[0]).duration_ms.unwrap();
+        assert!((measured - 800.0).abs() < 1e-9, "{row}");
+    }
+}
+
+#[test]
+fn columns_with_yes_or_no_are_scores_and_others_are_named() {
+    let row = |faithful: Value| {
+        json!({ "user_input": "q", "response": "r", "faithful": faithful, "brief": "True", "polite": "false",
+            "year": 1999, "colour": "red", "rubrics": { "a": 1 }, "parts": [0.5], "note": "", "nothing": null })
+    };
+    let results = read_foreign_results(vec![row(json!(true)), row(json!("failed"))]).unwrap();
+    let grades: Vec<(&str, f64)> = results
+        .grades
+        .iter()
+        .map(|grade| (grade["criterion"].as_str().unwrap(), grade["value"].as_f64().unwrap()))
+        .collect();
+    let polite = ("polite", 0.0);
+    assert_eq!(grades, [("brief", 1.0), ("faithful", 1.0), polite, ("brief", 1.0), polite]);
+    assert_eq!(results.unused, ["colour", "parts", "rubrics"]);
+    // A text among scores is a score that cannot be read.
+    assert_eq!(results.left_out, ["year", "faithful"]);
+    // A test of DeepEval that was not graded has no columns of scores.
+    let case =
+        json!({ "name": "a", "input": "q", "actual_output": "r", "metrics_data": [], "is_hard": true });
+    assert_eq!(read_foreign_results(vec![case]).unwrap().grades.len(), 0);
 }
 
 #[test]
@@ -296,6 +392,25 @@ fn rows_for_training_are_records() {
         assert_eq!(results.records, [json!({ "id": "1", "input": task, "response": "Hei" })]);
         assert_eq!(results.unused, [""; 0]);
     }
+}
+
+#[test]
+fn an_instruction_does_not_take_the_place_of_the_question() {
+    let read = |row: Value| {
+        let results = read_foreign_results(vec![row]).unwrap();
+        (results.records[0]["input"].clone(), results.unused)
+    };
+    let unused = |name: &str| vec![name.to_owned()];
+    let asked =
+        json!({ "instruction": "Answer in Finnish.", "question": "Capital of Norway?", "answer": "Oslo" });
+    assert_eq!(read(asked), (json!("Capital of Norway?"), unused("instruction")));
+    let empty = json!({ "instruction": "Answer in Finnish.", "input": "", "question": "Capital of Norway?" });
+    assert_eq!(read(empty), (json!("Capital of Norway?"), unused("instruction")));
+    let null = json!({ "instruction": "X", "input": null, "question": null });
+    assert_eq!(read(null), (json!("X"), Vec::new()));
+    // The task of a scored result is where its tool has it.
+    let scored = json!({ "instruction": "X", "input": "q", "actual_output": "r", "Faithfulness": 1 });
+    assert_eq!(read(scored), (json!("q"), unused("instruction")));
 }
 
 #[test]

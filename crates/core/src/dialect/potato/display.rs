@@ -33,6 +33,10 @@ pub(super) fn read_item_display(cx: &Context<'_>, node: &SourceNode) -> Map<Stri
 /// Types of fields that Potato plays or draws.
 const MEDIA: [&str; 7] = ["image", "video", "audio", "audio_dialogue", "pdf", "gallery", "depth"];
 
+/// Types of fields in which people talk with an agent, or watch it work, while they annotate. Potato shows what was
+/// recorded instead if a row has it.
+const LIVE: [&str; 3] = ["interactive_chat", "live_agent", "live_coding_agent"];
+
 /// A field by its name, or with a label.
 fn shown_field(cx: &Context<'_>, node: &SourceNode) {
     if node.text().is_some() {
@@ -41,9 +45,18 @@ fn shown_field(cx: &Context<'_>, node: &SourceNode) {
     let Some(field) = MappingReader::new(cx, node, "shown field") else { return };
     field.need("key").and_then(|key| cx.text(key, "key"));
     field.text("label");
-    if let Some(kind) = field.text("type").filter(|kind| MEDIA.contains(&kind.as_str())) {
-        let message = format!("`type: {kind}` has no effect here: the field is shown as text");
-        cx.report(Diagnostic::warning(Code::NoEffect, field.span("type"), message));
+    if let Some(kind) = field.text("type") {
+        let effect = match kind.as_str() {
+            kind if MEDIA.contains(&kind) => Some("the field is shown as text"),
+            kind if LIVE.contains(&kind) => {
+                Some("people see what the data has, and meet no agent while they annotate")
+            }
+            _ => None,
+        };
+        if let Some(effect) = effect {
+            let message = format!("`type: {kind}` has no effect here: {effect}");
+            cx.report(Diagnostic::warning(Code::NoEffect, field.span("type"), message));
+        }
     }
     field.ignores(&["display_options", "span_target", "collapsible", "max_height", "max_width"]);
     field.finish();
@@ -121,6 +134,7 @@ pub(super) fn check_shown_fields(
     if annotation.rows.is_empty() {
         return;
     }
+    refuse_live_fields(cx, node, annotation);
     let mut missing = Vec::new();
     for node in shown_names(node) {
         let name = node.text().unwrap_or_default();
@@ -144,5 +158,38 @@ pub(super) fn check_shown_fields(
         if fields.is_empty() {
             annotation.display.remove("fields");
         }
+    }
+}
+
+/// Refuses fields whose content is made while people annotate: if the rows have the field and leave it empty, people
+/// would rate nothing.
+fn refuse_live_fields(cx: &Context<'_>, node: Option<&SourceNode>, annotation: &AnnotationTask) {
+    let fields = node.and_then(|node| node.get("fields")).and_then(SourceNode::list).unwrap_or_default();
+    for field in fields {
+        let (Some(kind), Some(name)) = (field.get("type"), field.get("key").and_then(SourceNode::text))
+        else {
+            continue;
+        };
+        let written: Vec<&Json> = annotation.rows.iter().filter_map(|row| row.get(name)).collect();
+        let is_live = kind.text().is_some_and(|text| LIVE.contains(&text));
+        if is_live && !written.is_empty() && written.into_iter().all(holds_nothing) {
+            let kind_name = kind.text().unwrap_or_default();
+            let message =
+                format!("`type: {kind_name}` is not supported: no row of the data has anything in `{name}`");
+            cx.report(
+                Diagnostic::error(Code::Unsupported, kind.span, message)
+                    .note("Potato fills it while people annotate; here they see only what the data has"),
+            );
+        }
+    }
+}
+
+fn holds_nothing(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.trim().is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(map) => map.is_empty(),
+        Json::Bool(_) | Json::Number(_) => false,
     }
 }

@@ -225,6 +225,16 @@ fn check_table_header(cx: &Context<'_>, file: FileId, first: Option<&TestRow>, a
         cx.report(Diagnostic::error(Code::BadRow, span, message).note(note).help(help));
     };
     let mut names = first.cells.keys();
+    let is_number = |name: &str| name.parse::<f64>().is_ok_and(f64::is_finite);
+    let mut written = first.cells.keys().map(String::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let is_plain_data = written.next().is_some_and(is_number) && written.all(is_number);
+    if is_plain_data {
+        let message = "the table lacks a line with the names of its columns".to_owned();
+        let note =
+            "its first line has only numbers, and promptfoo and AgentV read it as the names of the columns";
+        report(message, note, HELP);
+        return;
+    }
     if let Some(cell) = names.clone().find(|key| is_assertion_text(key)) {
         let note = "promptfoo and AgentV read the first line of a table as the names of its columns";
         report(format!("`{cell}` is an assertion, and not the name of a column"), note, HELP);
@@ -261,7 +271,7 @@ fn read_test_row(cx: &Context<'_>, row: &TestRow, file: FileId, span: SourceSpan
             None => drop(vars.insert(key.to_owned(), Json::from(cell))),
             Some(_) if cell.trim().is_empty() => {}
             Some(kind) if kind.starts_with("expected") => {
-                asserted.push(read_assertion_text(cell.trim()));
+                asserted.push((assertion_number(kind), read_assertion_text(cell.trim())));
             }
             Some(kind @ ("prefix" | "suffix")) => drop(options.insert(kind.to_owned(), Json::from(cell))),
             Some("description") => test.push(("description", text_node(cell, span))),
@@ -289,6 +299,9 @@ fn read_test_row(cx: &Context<'_>, row: &TestRow, file: FileId, span: SourceSpan
             },
         }
     }
+    // Columns come in the order of their names, in which 10 is before 2.
+    asserted.sort_by_key(|(number, _)| *number);
+    let mut asserted: Vec<Map<String, Json>> = asserted.into_iter().map(|(_, assertion)| assertion).collect();
     for (at, assertion) in asserted.iter_mut().enumerate() {
         let own = thresholds.iter().find(|(number, _)| *number == at + 1);
         assertion.extend(own.map(|(_, threshold)| ("threshold".to_owned(), Json::from(*threshold))));
@@ -305,6 +318,12 @@ fn read_test_row(cx: &Context<'_>, row: &TestRow, file: FileId, span: SourceSpan
         }
     }
     Some(map_node(test, cx.span_of_line(file, row.line)))
+}
+
+/// The number of a column `__expected2`; the one without a number is the first.
+fn assertion_number(kind: &str) -> usize {
+    let number = kind.strip_prefix("expected").unwrap_or_default();
+    if number.is_empty() { 0 } else { number.parse().unwrap_or(usize::MAX) }
 }
 
 /// A row of a table of AgentV. Its columns are those of promptfoo, except that `id` and `input` are those of the test,
