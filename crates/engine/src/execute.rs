@@ -24,7 +24,7 @@ use jurist_core::suite::{CaseTarget, case_variables};
 use serde_json::{Map, Value as Json, json};
 use tokio::task::JoinSet;
 
-use crate::agent::{Agents, TrialIdentity};
+use crate::agent::{Agents, FailedAgentRun, TrialIdentity};
 use crate::call::ModelClient;
 use crate::judge::{
     ContestResult, JudgeAnswers, JudgeCase, JudgeDecision, JudgeExchange, ResolvedJudges, compare_candidates,
@@ -326,7 +326,7 @@ fn explain_missing_output(needed: &NeededOutput, why: Option<&ExplainedOutcome>)
 /// The output of a unit, if other units may use it.
 fn output_to_store(job: &GradingJob, input: &JudgeInputResult) -> Option<UnitOutput> {
     job.unit.cell.template().store_output_as.as_ref()?;
-    let output = input.as_ref().map_err(ExplainedOutcome::clone).and_then(|input| {
+    let output = input.as_ref().map_err(|missing| missing.why.clone()).and_then(|input| {
         find_output_text(&input.material)
             .map(str::to_owned)
             .ok_or_else(|| ExplainedOutcome::from_crash("it answers with no text".to_owned()))
@@ -374,7 +374,7 @@ async fn grade_jobs(filled: &[FilledJob], caller: &ModelClient) -> Vec<CaseGradi
 /// The judge input of a unit, unless an output that it uses is missing.
 async fn load_filled_input(filled: &FilledJob, caller: &ModelClient) -> JudgeInputResult {
     match &filled.unmet {
-        Some(unmet) => Err(unmet.clone()),
+        Some(unmet) => Err(unmet.clone().into()),
         None => load_judge_input(&filled.job, caller).await,
     }
 }
@@ -484,14 +484,33 @@ struct LoadedJudgeInput {
     spend: Spend,
 }
 
-type JudgeInputResult = Result<LoadedJudgeInput, ExplainedOutcome>;
+/// Why a unit has no judge input, and what was paid before that was known.
+struct MissingJudgeInput {
+    why: ExplainedOutcome,
+    spend: Spend,
+}
+
+impl From<ExplainedOutcome> for MissingJudgeInput {
+    fn from(why: ExplainedOutcome) -> Self {
+        Self { why, spend: Spend::default() }
+    }
+}
+
+impl From<FailedAgentRun> for MissingJudgeInput {
+    fn from(FailedAgentRun { error, spend }: FailedAgentRun) -> Self {
+        let why = ExplainedOutcome { outcome: error.outcome(), reason: error.reason().to_owned() };
+        Self { why, spend }
+    }
+}
+
+type JudgeInputResult = Result<LoadedJudgeInput, MissingJudgeInput>;
 
 /// Why outputs cannot be compared while one of them is missing.
 fn find_missing_output(jobs: &[&GradingJob], inputs: &[JudgeInputResult]) -> Option<ExplainedOutcome> {
     let (job, missing) =
         jobs.iter().zip(inputs).find_map(|(job, input)| Some((job, input.as_ref().err()?)))?;
     let reason = format!("the outputs cannot be compared: `{}` has no output", job.unit.name);
-    Some(match &missing.outcome {
+    Some(match &missing.why.outcome {
         Outcome::Deferred { why } => ExplainedOutcome { outcome: Outcome::Deferred { why: *why }, reason },
         _ => ExplainedOutcome::from_crash(reason),
     })
@@ -556,9 +575,9 @@ async fn conclude(
     let unit = &*job.unit;
     let LoadedJudgeInput { material, spend } = match input {
         Ok(input) => input,
-        Err(ExplainedOutcome { outcome, reason }) => {
+        Err(MissingJudgeInput { why: ExplainedOutcome { outcome, reason }, spend }) => {
             let result = build_ungraded_result(unit, &outcome, &reason, JudgeInput::default());
-            return CaseGrading::without_exchanges(result);
+            return CaseGrading::without_exchanges(CaseResult { spend, ..result });
         }
     };
     let concluded = match answers.expect("there is a candidate") {
@@ -577,7 +596,8 @@ async fn conclude(
         }
         Err(error) => {
             let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
-            CaseGrading::without_exchanges(build_ungraded_result(unit, &outcome, "", material))
+            let result = build_ungraded_result(unit, &outcome, "", material);
+            CaseGrading::without_exchanges(CaseResult { spend, ..result })
         }
     }
 }
@@ -590,9 +610,7 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
     let case = job.unit.cell.case().expect("it was filled when it was planned");
     if !case.candidate.is_given() {
         let which = TrialIdentity { name: &job.unit.name, trial: job.unit.trial };
-        let produced = job.agents.produce(caller, &case, which).await;
-        let produced = produced
-            .map_err(|why| ExplainedOutcome { outcome: why.outcome(), reason: why.reason().to_owned() })?;
+        let produced = job.agents.produce(caller, &case, which).await?;
         let mut candidate = case.candidate;
         (candidate.response, candidate.diff) = (produced.response, produced.diff);
         candidate.context.extend(produced.context);

@@ -23,10 +23,19 @@ use serde_json::Value as Json;
 
 use self::record_table::RecordColumns;
 
-/// Rows and bytes of texts that are collected before they are written as a group. Readers skip groups by their
-/// statistics, and larger groups would only take more memory.
-const GROUP_ROWS: usize = 100_000;
-const GROUP_BYTES: usize = 32 << 20;
+/// What is collected before it is written as a group of rows. Readers skip groups by their statistics, and larger groups
+/// would only take more memory.
+#[derive(Debug, Clone, Copy)]
+struct GroupLimits {
+    rows: usize,
+    /// About what the cells of a group take in memory.
+    bytes: usize,
+}
+
+const GROUP_LIMITS: GroupLimits = GroupLimits { rows: 100_000, bytes: 32 << 20 };
+
+/// What a cell takes besides its text, about: a value with its pointers, and whether it is there.
+const CELL_BYTES: usize = size_of::<ByteArray>() + size_of::<i16>();
 
 /// Writes a table row by row; a table without rows still has its columns.
 #[derive(Debug)]
@@ -35,7 +44,7 @@ pub struct ParquetGradeWriter<W: Write + Send>(TableWriter<W>);
 impl<W: Write + Send> ParquetGradeWriter<W> {
     pub fn new(out: W) -> Result<Self, ParquetError> {
         let columns = COLUMNS.iter().map(|column| (column.name, column.kind));
-        Ok(Self(TableWriter::new(out, columns, None)?))
+        Ok(Self(TableWriter::new(out, columns, GROUP_LIMITS, None)?))
     }
 
     pub fn add(&mut self, rows: &[GradeRow<'_>]) -> Result<(), ParquetError> {
@@ -69,7 +78,7 @@ pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec
         (_, other) => Some(GradeCell::Text(other.to_string())),
     };
     let named = columns.iter().map(String::as_str).zip(kinds.iter().copied());
-    let mut table = TableWriter::new(Vec::new(), named, None)?;
+    let mut table = TableWriter::new(Vec::new(), named, GROUP_LIMITS, None)?;
     for row in rows {
         table.add(kinds.iter().zip(row).map(|(kind, value)| cell(*kind, value)))?;
     }
@@ -84,12 +93,14 @@ struct TableWriter<W: Write + Send> {
     columns: Vec<ColumnCells>,
     n_rows: usize,
     n_bytes: usize,
+    limits: GroupLimits,
 }
 
 impl<W: Write + Send> TableWriter<W> {
     fn new<'a>(
         out: W,
         columns: impl Iterator<Item = (&'a str, ColumnKind)> + Clone,
+        limits: GroupLimits,
         metadata: Option<KeyValue>,
     ) -> Result<Self, ParquetError> {
         let fields = columns.clone().map(|(name, kind)| describe_column(name, kind));
@@ -97,13 +108,13 @@ impl<W: Write + Send> TableWriter<W> {
         let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
         let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(parquet_properties(metadata)))?;
         let columns = columns.map(|(_, kind)| ColumnCells::new(kind)).collect();
-        Ok(Self { file, columns, n_rows: 0, n_bytes: 0 })
+        Ok(Self { file, columns, n_rows: 0, n_bytes: 0, limits })
     }
 
     /// Adds a row: a cell for each column.
     fn add(&mut self, cells: impl Iterator<Item = Option<GradeCell>>) -> Result<(), ParquetError> {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            self.n_bytes += column.push(cell);
+            self.n_bytes += CELL_BYTES + column.push(cell);
         }
         self.end_row()
     }
@@ -114,14 +125,14 @@ impl<W: Write + Send> TableWriter<W> {
         fields: impl Iterator<Item = (Option<&'a Json>, ColumnKind)>,
     ) -> Result<(), ParquetError> {
         for (column, (value, kind)) in self.columns.iter_mut().zip(fields) {
-            self.n_bytes += column.push_field(value, kind);
+            self.n_bytes += CELL_BYTES + column.push_field(value, kind);
         }
         self.end_row()
     }
 
     fn end_row(&mut self) -> Result<(), ParquetError> {
         self.n_rows += 1;
-        if GROUP_ROWS <= self.n_rows || GROUP_BYTES <= self.n_bytes {
+        if self.limits.rows <= self.n_rows || self.limits.bytes <= self.n_bytes {
             self.write_group()?;
         }
         Ok(())
@@ -391,6 +402,7 @@ mod tests {
     use jurist_core::grade::{Grade, MetadataFields};
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::metadata::RowGroupMetaData;
     use serde_json::json;
 
     use super::*;
@@ -489,6 +501,46 @@ mod tests {
         let time = column("time").as_primitive::<TimestampMicrosecondType>();
         assert_eq!((time.value(0), time.timezone()), (1_774_001_732_250_000, Some("UTC")));
         assert!(column("from_cache").as_boolean().iter().all(|boolean| boolean == Some(false)));
+    }
+
+    /// Rows of each group of a table of a text and a number, and all cells as they are read back.
+    fn write_groups(limits: GroupLimits, rows: &[(Option<&str>, Option<f64>)]) -> (Vec<i64>, Vec<Json>) {
+        let columns = [("text", ColumnKind::Text), ("number", ColumnKind::Number)];
+        let mut table = TableWriter::new(Vec::new(), columns.into_iter(), limits, None).unwrap();
+        for (text, number) in rows {
+            let text = text.map(|text| GradeCell::Text(text.to_owned()));
+            table.add([text, number.map(GradeCell::Number)].into_iter()).unwrap();
+        }
+        let bytes = table.end().unwrap();
+        let reader = SerializedFileReader::new(Bytes::from(bytes.clone())).unwrap();
+        let n_rows = reader.metadata().row_groups().iter().map(RowGroupMetaData::num_rows).collect();
+        (n_rows, read_parquet_rows(bytes, 100).unwrap())
+    }
+
+    #[test]
+    fn a_long_table_has_several_groups_and_every_row_once() {
+        let no_limit = GroupLimits { rows: usize::MAX, bytes: usize::MAX };
+        let rows = [(Some("a"), Some(1.0)), (None, Some(2.0)), (Some("c"), None), (Some("d"), Some(4.0))];
+        let expected = [
+            json!({ "text": "a", "number": 1.0 }),
+            json!({ "text": null, "number": 2.0 }),
+            json!({ "text": "c", "number": null }),
+            json!({ "text": "d", "number": 4.0 }),
+        ];
+        // Cells count also if they have no text: two rows of two cells reach this limit.
+        let by_bytes = GroupLimits { bytes: 4 * CELL_BYTES, ..no_limit };
+        for (limits, groups) in [
+            (no_limit, vec![4]),
+            (GroupLimits { rows: 3, ..no_limit }, vec![3, 1]),
+            (GroupLimits { rows: 2, ..no_limit }, vec![2, 2]),
+            (by_bytes, vec![2, 2]),
+        ] {
+            assert_eq!(write_groups(limits, &rows), (groups, expected.to_vec()), "{limits:?}");
+        }
+        let long = "x".repeat(3 * CELL_BYTES);
+        let rows = [(Some(long.as_str()), None), (None, None), (None, None)];
+        let (groups, _) = write_groups(by_bytes, &rows);
+        assert_eq!(groups, [1, 2], "a long text counts as well");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// Runs blocking work on this thread; the runtime moves the other tasks of the thread to another one. For work that is
 /// short unless a hostile input makes it long.
 pub fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(test)]
+    N_LONG.set(N_LONG.get() + 1);
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),
@@ -19,6 +21,20 @@ const MAX_INLINE_BYTES: usize = 4 << 10;
 /// Runs work whose time grows with a text: as [`block_in_place`], unless the text is short.
 pub fn block_if_long<T>(n_bytes: usize, work: impl FnOnce() -> T) -> T {
     if n_bytes <= MAX_INLINE_BYTES { work() } else { block_in_place(work) }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread had work that is long.
+    static N_LONG: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// How often work was long enough that others must not wait for it.
+#[cfg(test)]
+pub(crate) fn count_long_work(work: impl FnOnce()) -> usize {
+    let before = N_LONG.get();
+    work();
+    N_LONG.get() - before
 }
 
 #[cfg(test)]

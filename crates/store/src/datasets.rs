@@ -9,7 +9,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::db::{Arg, Bulk, Db, DbRow, Tx, args, statements};
 use crate::filter::{SelectQuery, contains_pattern};
-use crate::pack::{hash, pack, unpack};
+use crate::pack::{hash, pack, unpack_json};
 use crate::{
     AccountId, Cursor, DatasetId, ProjectId, ResultPage, RubricVersionId, Store, StoreError, TraceId,
 };
@@ -721,12 +721,8 @@ fn read_present_case(row: &DbRow) -> Result<PresentCase, StoreError> {
 fn read_case_row(row: &DbRow, with_record: bool) -> Result<StoredDatasetCase, StoreError> {
     let key: String = row.get("key")?;
     let body: Option<Vec<u8>> = if with_record { row.get("body")? } else { None };
-    let damaged = |why: &dyn ToString| StoreError::damaged_row("dataset case", &key, &why.to_string());
-    let record = body.map(|body| {
-        let text = unpack(&body).map_err(|why| damaged(&why))?;
-        serde_json::from_slice(&text).map_err(|error| damaged(&error))
-    });
-    let record = record.transpose()?;
+    let record = body.map(|body| unpack_json(&body)).transpose();
+    let record = record.map_err(|why| StoreError::damaged_row("dataset case", &key, &why))?;
     let rubric = match (row.get::<Option<String>>("rubric_name")?, row.maybe_parse("rubric_version")?) {
         (Some(name), Some(version)) => Some(DatasetCaseRubric { name, version }),
         _ => None,

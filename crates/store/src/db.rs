@@ -329,7 +329,7 @@ impl DbRow {
     }
 
     pub fn unpack_json<T: serde::de::DeserializeOwned>(&self, column: &'static str) -> Result<T, StoreError> {
-        let bytes = self.unpack(column)?;
-        serde_json::from_slice(&bytes).map_err(|error| StoreError::damaged_row("a row", column, &error))
+        let packed: Vec<u8> = self.get(column)?;
+        crate::pack::unpack_json(&packed).map_err(|why| StoreError::damaged_row("a row", column, &why))
     }
 }

@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use serde::de::DeserializeOwned;
 
-use crate::blocking::block_in_place;
+use crate::blocking::{block_if_long, block_in_place};
 
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
@@ -17,16 +18,12 @@ const WORTH_IT: usize = 256;
 /// Limit of the uncompressed size, so that damaged or hostile content cannot fill the memory.
 const MAX: u64 = 1 << 30;
 
-/// Contents from this size on are packed where they keep no other task waiting: it takes about a millisecond.
+/// Contents from this size on are packed and unpacked where they keep no other task waiting: it takes about a
+/// millisecond.
 const LONG: usize = 64 << 10;
 
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     if bytes.len() < LONG { pack_bytes(bytes) } else { block_in_place(|| pack_bytes(bytes)) }
-}
-
-pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
-    // What is packed may be a thousand times as long.
-    if packed.len() < LONG / 16 { unpack_bytes(packed) } else { block_in_place(|| unpack_bytes(packed)) }
 }
 
 fn pack_bytes(bytes: &[u8]) -> Vec<u8> {
@@ -44,20 +41,31 @@ fn pack_bytes(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-fn unpack_bytes(packed: &[u8]) -> Result<Vec<u8>, String> {
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
     match packed {
         [PLAIN, bytes @ ..] => Ok(bytes.to_vec()),
         [DEFLATED, bytes @ ..] => {
             let mut out = Vec::new();
-            let read = DeflateDecoder::new(bytes).take(MAX + 1).read_to_end(&mut out);
+            let mut decoder = DeflateDecoder::new(bytes).take(MAX + 1);
+            // A content may be a thousand times as long as its packed form, so how long it is shows only here.
+            let read = match decoder.by_ref().take(LONG as u64).read_to_end(&mut out) {
+                Ok(n) if n == LONG => block_in_place(|| decoder.read_to_end(&mut out)),
+                read => read,
+            };
             match read {
-                Ok(n) if n as u64 <= MAX => Ok(out),
+                Ok(_) if out.len() as u64 <= MAX => Ok(out),
                 Ok(_) => Err("it is larger than a gibibyte".to_owned()),
                 Err(error) => Err(format!("it does not decompress: {error}")),
             }
         }
         _ => Err("it is packed in a way that this version does not know".to_owned()),
     }
+}
+
+/// Unpacks JSON and parses it.
+pub(crate) fn unpack_json<T: DeserializeOwned>(packed: &[u8]) -> Result<T, String> {
+    let text = unpack(packed)?;
+    block_if_long(text.len(), || serde_json::from_slice(&text)).map_err(|error| error.to_string())
 }
 
 /// Hash of the uncompressed bytes.
@@ -68,6 +76,7 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocking::count_long_work;
 
     #[test]
     fn what_is_packed_comes_back() {
@@ -76,6 +85,23 @@ mod tests {
         }
         assert!(pack(&b"long ".repeat(1000)).len() < 100);
         assert!(unpack(&[1, 255, 255]).is_err() && unpack(&[9]).is_err() && unpack(&[]).is_err());
+    }
+
+    #[test]
+    fn a_content_is_long_by_its_own_length_and_not_by_that_of_its_packed_form() {
+        let long = pack(&serde_json::to_vec(&vec!["a"; 100_000]).unwrap());
+        assert!(long.len() < 4 << 10, "{}", long.len());
+        assert_eq!(count_long_work(|| assert_eq!(unpack(&long).unwrap().len(), 400_001)), 1);
+        let read = || assert_eq!(unpack_json::<Vec<String>>(&long).unwrap().len(), 100_000);
+        assert_eq!(count_long_work(read), 2, "it is unpacked and parsed");
+
+        let short = pack(&serde_json::to_vec(&vec!["a"; 1_000]).unwrap());
+        let read = || assert_eq!(unpack_json::<Vec<String>>(&short).unwrap().len(), 1_000);
+        assert_eq!(count_long_work(read), 0);
+        for n_bytes in [LONG - 1, LONG, LONG + 1] {
+            let bytes = b"a".repeat(n_bytes);
+            assert_eq!(unpack(&pack(&bytes)).unwrap(), bytes);
+        }
     }
 
     fn random<const N: usize>() -> Vec<u8> {

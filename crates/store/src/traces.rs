@@ -6,10 +6,9 @@ use jurist_core::candidate::{Trace, Usage, task_of_trace};
 use jurist_core::grade::{Time, Usd, VerdictStatus};
 use serde_json::Value as Json;
 
-use crate::blocking::block_if_long;
 use crate::db::{Arg, Db, DbRow, Tx, args, statements};
 use crate::filter::{SelectQuery, contains_pattern};
-use crate::pack::{hash, pack, unpack};
+use crate::pack::{hash, pack, unpack_json};
 use crate::{Cursor, Probability, ProjectId, ResultPage, Store, StoreError, TraceId};
 
 /// Metadata of a trace.
@@ -618,10 +617,7 @@ fn content_of(trace: &Trace) -> PackedContent {
 
 fn read_content(row: &DbRow, id: &TraceId) -> Result<Trace, StoreError> {
     let body: Vec<u8> = row.get("body")?;
-    block_if_long(body.len(), || {
-        let text = unpack(&body).map_err(|why| StoreError::damaged_row("trace", id, &why))?;
-        serde_json::from_slice(&text).map_err(|error| StoreError::damaged_row("trace", id, &error))
-    })
+    unpack_json(&body).map_err(|why| StoreError::damaged_row("trace", id, &why))
 }
 
 pub(crate) fn read_trace_head(row: &DbRow) -> Result<TraceHead, StoreError> {

@@ -97,6 +97,28 @@ fn told_cost(folder: &Path) -> i64 {
 }
 
 #[tokio::test]
+async fn a_case_has_the_cost_of_its_agent_also_if_the_agent_fails() {
+    // The second reply is complete, or only a part.
+    for (finish_reason, status) in [("stop", "pass"), ("error", "error")] {
+        let folder = folder();
+        let suite = "evals:\n  - name: two turns\n    messages:\n      - {role: user, content: Which?}\n      - {role: assistant, content: ~}\n      - {role: user, content: Sure?}\n    targets: [openai:judge-1]\n    checks: [{type: contains, value: score}]\n";
+        fs::write(folder.path().join("agent.yaml"), suite).unwrap();
+        let mut last = reply();
+        last["choices"][0]["finish_reason"] = json!(finish_reason);
+        let server = Server::script(vec![Act::Raw(reply().to_string()), Act::Raw(last.to_string())]).await;
+        let args = ["eval", "agent.yaml", "--reporter", "json=run.json"];
+        let mut command = jurist(folder.path(), &server, &args);
+        let output = command.env("OPENAI_BASE_URL", format!("{}/v1", server.url)).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let run: Json = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+        assert_eq!(run["results"][0]["verdict"]["status"], status, "{said}");
+        assert_eq!(run["results"][0]["spend"]["cost"], json!(0.004), "{said}");
+        assert_eq!(told_cost(folder.path()), 2 * CALL);
+        assert_eq!(server.n_seen(), 2);
+    }
+}
+
+#[tokio::test]
 async fn the_cap_and_the_told_cost_hold_over_two_kills_and_resumes() {
     let (folder, answered) = (folder(), Arc::new(Mutex::new(Answered::default())));
     let server = model_server(&answered).await;

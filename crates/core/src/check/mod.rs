@@ -134,6 +134,8 @@ impl CompiledCheck {
     }
 
     fn compile_literally(method: &GradingMethod) -> Result<Self, BadCheck> {
+        #[cfg(test)]
+        N_COMPILED.set(N_COMPILED.get() + 1);
         let params = Params { entry: method.entry, map: &method.params };
         let Some(check) = method.entry.check else {
             return Err(BadCheck::Unknown(method.entry.name.to_owned()));
@@ -430,6 +432,19 @@ fn text_of_output(value: &Value) -> Cow<'_, str> {
         (Some(text), _) => Cow::Borrowed(text),
         (None, other) => Cow::Owned(plain_value_text(other)),
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static N_COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// How many checks are compiled meanwhile.
+#[cfg(test)]
+pub(crate) fn count_compiled_checks(work: impl FnOnce()) -> usize {
+    let before = N_COMPILED.get();
+    work();
+    N_COMPILED.get() - before
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) use template::find_prompt_fault;
 pub use tree::{AnswerTarget, Graph, GraphFault, Leaf, NodeAnswers, ROOT, TreeNode, child_id};
 pub use version::{RubricEdit, RubricHash, canonical_tree, criterion_tree, diff_rubrics, graph_tree};
 
-use crate::catalogue::GradingMethod;
+use crate::catalogue::{CheckName, GradingMethod};
 use crate::check::{CompiledCheck, EmbeddingModel, ExternalCheck, MaxScore};
 
 /// The score at which a verdict passes, unless a file says otherwise.
@@ -514,7 +514,8 @@ pub struct CheckOf<'a, C> {
 impl Rubric {
     /// What programs and services decide.
     pub fn external_checks(&self) -> impl Iterator<Item = CheckOf<'_, ExternalCheck>> {
-        self.compiled_checks().filter_map(|CheckOf { criterion, check }| match check {
+        let checks = self.compile_checks(|name| matches!(name, CheckName::External(_)));
+        checks.filter_map(|CheckOf { criterion, check }| match check {
             CompiledCheck::External(check) => Some(CheckOf { criterion, check }),
             CompiledCheck::Local(_) | CompiledCheck::MaxScore(_) => None,
         })
@@ -522,7 +523,8 @@ impl Rubric {
 
     /// The models that make embeddings for its checks.
     pub fn embedding_models(&self) -> impl Iterator<Item = EmbeddingModel> {
-        self.compiled_checks().filter_map(|CheckOf { check, .. }| match check {
+        let checks = self.compile_checks(|name| matches!(name, CheckName::Similarity(_)));
+        checks.filter_map(|CheckOf { check, .. }| match check {
             CompiledCheck::Local(check) => check.embedding_model().cloned(),
             CompiledCheck::External(_) | CompiledCheck::MaxScore(_) => None,
         })
@@ -530,15 +532,20 @@ impl Rubric {
 
     /// What is decided by comparing the scores of several outputs.
     pub fn max_scores(&self) -> impl Iterator<Item = CheckOf<'_, MaxScore>> {
-        self.compiled_checks().filter_map(|CheckOf { criterion, check }| match check {
+        let checks = self.compile_checks(|name| name == CheckName::MaxScore);
+        checks.filter_map(|CheckOf { criterion, check }| match check {
             CompiledCheck::MaxScore(check) => Some(CheckOf { criterion, check }),
             CompiledCheck::Local(_) | CompiledCheck::External(_) => None,
         })
     }
 
-    fn compiled_checks(&self) -> impl Iterator<Item = CheckOf<'_, CompiledCheck>> {
-        self.questions().filter_map(|question| match &question.criterion.ask {
-            CriterionKind::Check(method) => {
+    /// Compiles the checks with the wanted names. The patterns and schemas of others would take long for nothing.
+    fn compile_checks(
+        &self,
+        is_wanted: impl Fn(CheckName) -> bool,
+    ) -> impl Iterator<Item = CheckOf<'_, CompiledCheck>> {
+        self.questions().filter_map(move |question| match &question.criterion.ask {
+            CriterionKind::Check(method) if method.entry.check.is_some_and(&is_wanted) => {
                 let check = CompiledCheck::compile(method).ok()?;
                 Some(CheckOf { criterion: question.criterion, check })
             }
@@ -609,4 +616,36 @@ fn iter_questions(criteria: &[Criterion]) -> impl Iterator<Item = Question<'_>> 
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue::{CHECKS, find_catalogue_entry};
+    use crate::check::count_compiled_checks;
+
+    #[test]
+    fn whoever_looks_for_checks_of_one_kind_compiles_no_others() {
+        let criterion = |name: &str, params: serde_json::Value| {
+            let entry = find_catalogue_entry(CHECKS, name).unwrap();
+            let method = GradingMethod { entry, params: serde_json::from_value(params).unwrap() };
+            Criterion::new(name, "It is right.", CriterionKind::Check(method))
+        };
+        let criteria = vec![
+            criterion("regex", json!({ "value": r"\w{20}x" })),
+            criterion("script", json!({ "command": "sh check.sh" })),
+            criterion("similar", json!({ "value": "Paris" })),
+            criterion("max-score", json!({})),
+        ];
+        let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
+        let n_compiled = count_compiled_checks(|| {
+            let ids: Vec<&str> = rubric.external_checks().map(|check| check.criterion.id.as_str()).collect();
+            assert_eq!(ids, ["script"]);
+        });
+        assert_eq!(n_compiled, 1);
+        assert_eq!(count_compiled_checks(|| assert_eq!(rubric.max_scores().count(), 1)), 1);
+        assert_eq!(count_compiled_checks(|| assert_eq!(rubric.embedding_models().count(), 1)), 1);
+    }
 }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use jurist_core::candidate::{GuardrailReport, Measurements, StepRole, ToolCall, Trace, TraceStep};
 use jurist_core::catalogue::{CheckName, ProviderCheckName};
 use jurist_core::check::{DeclaredTool, read_declared_tools};
-use jurist_core::grade::{Spend, Usd};
+use jurist_core::grade::Usd;
 use jurist_core::rubric::CriterionKind;
 use jurist_core::suite::{Case, Judge};
 use serde_json::{Value as Json, json};
 
 use super::mcp::Mcp;
-use super::{AgentOutput, AgentRunError, TrialIdentity};
+use super::{AgentOutput, AgentRunError, RunSpend, TrialIdentity};
 use crate::call::{CallFailure, CallResult, ModelClient, Tries};
 use crate::model::{Message, MessageRole, ModelEndpoint, Request, StopReason, Tool};
 
@@ -23,6 +23,7 @@ const MAX_REPLY: u32 = 8192;
 pub(super) const TOOL_TIMEOUT: f64 = 60.0;
 const SYSTEM: &str = "You are a helpful assistant.";
 
+/// `spend` counts every call as soon as it is paid, because a later turn may fail and a time limit may end the run.
 pub(super) async fn hold_conversation(
     caller: &ModelClient,
     endpoint: &ModelEndpoint,
@@ -30,6 +31,7 @@ pub(super) async fn hold_conversation(
     case: &Case,
     which: TrialIdentity<'_>,
     mcp: Option<&Mcp>,
+    spend: &RunSpend,
 ) -> Result<AgentOutput, AgentRunError> {
     let agent = &case.agent;
     let PlannedConversation { system, mut turns } = build_conversation(case);
@@ -51,19 +53,19 @@ pub(super) async fn hold_conversation(
     let mut trace =
         Trace { steps: request.messages.iter().map(step_of_message).collect(), ..Trace::default() };
     let tool_timeout = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(TOOL_TIMEOUT));
-    let (mut spend, mut status) = (Spend { from_cache: true, ..Spend::default() }, "too many steps");
+    let mut status = "too many steps";
     // As each reply was made and each tool worked, without waiting for a turn: the same from the cache.
     let mut duration_ms = Some(0.0);
     let mut cost = endpoint.price.map(|_| Usd::default());
     let (mut mean_log_probability, mut guardrails) = (None, None);
     for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
-        let called = caller.call(endpoint, &request, &mut Tries::default()).await.map_err(not_called)?;
-        let CallResult { reply, spend: paid, key, .. } = called;
+        let called = caller.call(endpoint, &request, &mut Tries::default()).await;
+        spend.add(called.as_ref().map_or_else(|failure| failure.spend, |result| Some(result.spend)));
+        let CallResult { reply, spend: paid, key, .. } = called.map_err(not_called)?;
         // Of a part of a reply nobody knows what the whole would have been worth.
         if let Some(why) = reply.describe_stop().filter(|_| reply.stop == StopReason::Other) {
             return Err(AgentRunError::unavailable(why));
         }
-        spend = Spend { from_cache: spend.from_cache && paid.from_cache, ..spend.plus(paid) };
         trace.usage = trace.usage.plus(reply.usage);
         duration_ms = duration_ms.zip(reply.duration_ms).map(|(sum, own)| sum + own);
         cost = cost.zip(endpoint.price).map(|(sum, price)| sum.plus(price.of_reply(&reply)));
@@ -130,6 +132,7 @@ pub(super) async fn hold_conversation(
     // Without tools, the trace shows only the answer, unless a caller needs the reason why the model stopped.
     let is_seen = mcp.is_some() || 1 < n_turns;
     let trace = (is_seen || !request.tools.is_empty() || asks_why_it_stopped(case)).then_some(trace);
+    let spend = spend.sum();
     Ok(AgentOutput { response, trace, spend, measurements, guardrails, ..AgentOutput::default() })
 }
 

@@ -89,6 +89,38 @@ impl AgentOutput {
     }
 }
 
+/// A run that left nothing to grade.
+#[derive(Debug)]
+pub struct FailedAgentRun {
+    pub error: AgentRunError,
+    /// What was paid for it before it failed.
+    pub spend: Spend,
+}
+
+/// What a run has cost so far. It is shared with the run, so that it is known if the run is stopped.
+#[derive(Debug, Default)]
+struct RunSpend {
+    paid: Mutex<Option<Spend>>,
+}
+
+impl RunSpend {
+    /// Adds the cost of a call; `None` if it was free.
+    fn add(&self, paid: Option<Spend>) {
+        let mut sum = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum = match (*sum, paid) {
+            (Some(sum), Some(paid)) => {
+                Some(Spend { from_cache: sum.from_cache && paid.from_cache, ..sum.plus(paid) })
+            }
+            (sum, paid) => sum.or(paid),
+        };
+    }
+
+    /// The cost of all calls. It is from the cache only if every reply is.
+    fn sum(&self) -> Spend {
+        self.paid.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+    }
+}
+
 /// Why there is nothing to grade. None of it is the candidate's fault.
 #[derive(Debug)]
 pub enum AgentRunError {
@@ -217,6 +249,19 @@ impl Agents {
         caller: &ModelClient,
         case: &Case,
         which: TrialIdentity<'_>,
+    ) -> Result<AgentOutput, FailedAgentRun> {
+        let spend = RunSpend::default();
+        let produced = self.produce_and_count(caller, case, which, &spend).await;
+        produced.map_err(|error| FailedAgentRun { error, spend: spend.sum() })
+    }
+
+    /// As [`Self::produce`]; counts the cost of the run while it goes on.
+    async fn produce_and_count(
+        &self,
+        caller: &ModelClient,
+        case: &Case,
+        which: TrialIdentity<'_>,
+        spend: &RunSpend,
     ) -> Result<AgentOutput, AgentRunError> {
         let prepared = self.prepare(case);
         let prepared =
@@ -239,15 +284,18 @@ impl Agents {
             None => None,
         };
         let timeout = Duration::from_secs_f64(case.agent.timeout.unwrap_or(TIMEOUT));
-        let work = self.run(&prepared, caller, case, which, folder.as_ref());
+        let work = self.run(&prepared, caller, case, which, folder.as_ref(), spend);
         let mut produced = tokio::time::timeout(timeout, work).await.map_err(|_| {
             AgentRunError::Failed(
                 Failure::Timeout,
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
         })??;
-        if let Some(cost) = produced.spend.cost.filter(|_| reports_cost) {
-            caller.charge_reported_cost(cost).await;
+        if reports_cost {
+            spend.add(Some(produced.spend));
+            if let Some(cost) = produced.spend.cost {
+                caller.charge_reported_cost(cost).await;
+            }
         }
         let transforms = transforms_of(case);
         if !transforms.is_empty()
@@ -441,6 +489,7 @@ impl Agents {
         case: &Case,
         which: TrialIdentity<'_>,
         workspace: Option<&Folder>,
+        spend: &RunSpend,
     ) -> Result<AgentOutput, AgentRunError> {
         let here = workspace.map_or(self.project.folder.as_path(), Folder::path);
         match &prepared.means {
@@ -477,7 +526,7 @@ impl Agents {
                 produced
             }
             PreparedTarget::Model { judge, endpoint, server: None } => {
-                conversation::hold_conversation(caller, endpoint, judge, case, which, None).await
+                conversation::hold_conversation(caller, endpoint, judge, case, which, None, spend).await
             }
             PreparedTarget::Model { judge, endpoint, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
@@ -485,8 +534,9 @@ impl Agents {
                     McpServer::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.http_client()?, here).await?;
-                let produced =
-                    conversation::hold_conversation(caller, endpoint, judge, case, which, Some(&mcp)).await;
+                let conversation =
+                    conversation::hold_conversation(caller, endpoint, judge, case, which, Some(&mcp), spend);
+                let produced = conversation.await;
                 mcp.close().await;
                 drop(turn);
                 produced

@@ -76,7 +76,8 @@ fn model(vendor: &str, server: &Server) -> Option<CaseTarget> {
 }
 
 async fn produce(agents: &Agents, case: &Case) -> Result<AgentOutput, AgentRunError> {
-    agents.produce(&ModelClient::default(), case, TrialIdentity { name: &case.name, trial: 1 }).await
+    let which = TrialIdentity { name: &case.name, trial: 1 };
+    agents.produce(&ModelClient::default(), case, which).await.map_err(|failed| failed.error)
 }
 
 /// Adds once, and then says what came of it.

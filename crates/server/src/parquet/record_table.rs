@@ -38,7 +38,7 @@ pub fn write_record_table(
     }
     let metadata = serde_json::to_string(&described).expect("names of columns are plain data");
     let metadata = KeyValue::new(RECORD_COLUMNS.to_owned(), metadata);
-    let mut table = TableWriter::new(Vec::new(), named.iter().copied(), Some(metadata))?;
+    let mut table = TableWriter::new(Vec::new(), named.iter().copied(), GROUP_LIMITS, Some(metadata))?;
     for record in records {
         table.add_fields(named.iter().map(|(name, kind)| (record.get(*name), *kind)))?;
     }

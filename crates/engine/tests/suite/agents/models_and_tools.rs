@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use jurist_core::candidate::StepRole;
 use jurist_core::catalogue::{CHECKS, GradingMethod, find_catalogue_entry};
-use jurist_core::grade::{Deferral, Failure};
+use jurist_core::dialect::ModelPrice;
+use jurist_core::grade::{Deferral, Failure, Usd};
+use jurist_engine::agent::FailedAgentRun;
 use jurist_engine::call::{Cache, Caching};
 use jurist_engine::record::{Cassette, Recorder, Tape};
 
@@ -184,6 +186,68 @@ async fn a_part_of_a_reply_is_no_response() {
     assert!(detail.contains("`OTHER`"), "{detail}");
 }
 
+/// A reply of 110 tokens that ended for this reason.
+fn counted_reply(finish_reason: &str) -> Act {
+    let choice = json!({ "message": { "content": "It is 42." }, "finish_reason": finish_reason });
+    let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10 });
+    Act::Raw(json!({ "choices": [choice], "usage": usage }).to_string())
+}
+
+/// At a dollar per million tokens.
+const REPLY_COST: i64 = 110_000;
+
+/// Two turns with a model of which the first turn is answered.
+async fn two_turns(second: Act, timeout: Option<f64>) -> (Server, Result<AgentOutput, FailedAgentRun>) {
+    let server = Server::script(vec![counted_reply("stop"), second]).await;
+    let price = ModelPrice { input: 1.0, cached_input: 1.0, output: 1.0 };
+    let prices = BTreeMap::from([("vllm/agent-1".to_owned(), price)]);
+    let resolver = Resolver::new(ProjectSettings { prices, ..ProjectSettings::default() }, |_| None).unwrap();
+    let agents = Agents::new(Arc::new(resolver), BTreeMap::new(), project(Path::new(".")), None, true);
+    let mut case = case(model("vllm", &server), None);
+    case.candidate = Candidate {
+        messages: vec![
+            json!({ "role": "user", "content": "What is 2 + 40?" }),
+            json!({ "role": "assistant", "content": null }),
+            json!({ "role": "user", "content": "Are you sure?" }),
+        ],
+        ..Candidate::default()
+    };
+    case.agent.timeout = timeout;
+    let which = TrialIdentity { name: &case.name, trial: 1 };
+    let produced = agents.produce(&ModelClient::default(), &case, which).await;
+    (server, produced)
+}
+
+#[tokio::test]
+async fn the_calls_of_a_run_are_paid_whether_it_ends_well_or_not() {
+    let (_server, produced) = two_turns(counted_reply("stop"), None).await;
+    let spend = produced.unwrap().spend;
+    assert_eq!((spend.cost.map(Usd::nanos), spend.tokens_in), (Some(2 * REPLY_COST), 200));
+
+    let refused = Act::Status(400, Vec::new(), json!({ "error": { "message": "no" } }).to_string());
+    for (second, n_paid) in [(counted_reply("error"), 2), (refused, 1)] {
+        let (_server, produced) = two_turns(second, None).await;
+        let failed = produced.unwrap_err();
+        assert_eq!(failed.spend.cost.map(Usd::nanos), Some(n_paid * REPLY_COST), "{failed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_has_the_cost_of_its_earlier_turns() {
+    let never = || Act::Wait(Duration::from_secs(600), Box::new(counted_reply("stop")));
+    // On a busy machine the first turn may take longer than a short limit; then nothing is known about the second.
+    for limit in [0.5, 5.0, 50.0] {
+        let (server, produced) = two_turns(never(), Some(limit)).await;
+        let failed = produced.unwrap_err();
+        assert!(matches!(failed.error, AgentRunError::Failed(Failure::Timeout, _)), "{failed:?}");
+        if server.n_seen() == 2 {
+            assert_eq!(failed.spend.cost.map(Usd::nanos), Some(REPLY_COST));
+            return;
+        }
+    }
+    panic!("the second turn never began");
+}
+
 #[tokio::test]
 async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() {
     let server = Server::start(|_| Act::Say("It is 42.".to_owned())).await;
@@ -208,6 +272,7 @@ async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() 
     for caller in [cached, replayed] {
         let again = agents.produce(&caller, &case, which).await.unwrap();
         assert!(again.spend.from_cache);
+        assert_eq!(again.spend.cost, Some(Usd::default()));
         assert_eq!(again.measurements, first);
     }
 }
