@@ -12,7 +12,7 @@ use parquet::file::metadata::KeyValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json};
 
-use super::TableWriter;
+use super::{GROUP_LIMITS, TableWriter};
 
 /// The key in the metadata of a file that has records.
 const RECORD_COLUMNS: &str = "jurist.record_columns";
