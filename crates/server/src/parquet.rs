@@ -16,8 +16,8 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value as Json;
 
-/// What is collected before it is written as a group of rows. Readers skip groups by their statistics, and larger groups
-/// would only take more memory.
+/// What is collected before it is written as a group of rows. Readers skip groups by their statistics, and larger
+/// groups would only take more memory.
 #[derive(Debug, Clone, Copy)]
 struct GroupLimits {
     rows: usize,
