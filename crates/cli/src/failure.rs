@@ -4,7 +4,7 @@ use jurist_engine::agent::RunSetupError;
 use jurist_engine::model::resolve::Unresolved;
 use jurist_engine::model::{ModelError, ModelErrorKind};
 use jurist_engine::permission::NotPermitted;
-use jurist_engine::trust::NotTrusted;
+use jurist_engine::trust::{NotTrusted, UntrustedRate};
 use jurist_server::NotServed;
 use jurist_store::StoreError;
 
@@ -30,6 +30,7 @@ pub fn find_page_for_error(error: &anyhow::Error) -> Option<&'static str> {
         error.downcast_ref::<Unresolved>().and_then(find_judge_page),
         error.downcast_ref::<RunSetupError>().and_then(find_setup_page),
         error.is::<NotTrusted>().then_some(PERMISSIONS),
+        error.is::<UntrustedRate>().then_some(PERMISSIONS),
         error.is::<NotPermitted>().then_some(PERMISSIONS),
         error.is::<NoAnswer>().then_some("server"),
         error.downcast_ref::<NotServed>().map(|error| match error {

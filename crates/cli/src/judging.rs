@@ -370,6 +370,7 @@ impl JudgingArgs {
 
     /// The limits of the settings, with `--concurrency` in place of theirs.
     fn rate_limits(&self, settings: &ProjectSettings) -> VendorRateLimits {
+        let settings = decide_trust(settings.clone(), TrustRule::from_flag(self.trust_settings));
         let concurrency = self.concurrency.or(settings.limits.concurrency);
         RateLimitSettings { concurrency, ..settings.limits }.into()
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jurist_engine::load;
-use jurist_engine::trust::{TrustRule, decide_trust, require_trust};
+use jurist_engine::trust::{TrustRule, decide_trust, list_restricted_keys, require_trust};
 use jurist_server::{Environment, Work};
 
 use crate::render;
@@ -48,14 +48,17 @@ impl WorkerPoolArgs {
 
     pub fn work(&self) -> anyhow::Result<Work> {
         let cache: Option<PathBuf> = load::cache_folder();
-        let settings = decide_trust(load_current_settings()?, TrustRule::from_flag(self.trust_settings));
+        let stated = load_current_settings()?;
+        let restricted = list_restricted_keys(&stated);
+        let settings = decide_trust(stated, TrustRule::from_flag(self.trust_settings));
         require_trust(&settings)?;
-        if !settings.prices.is_empty() && !settings.may_lower_prices() {
-            render::print_note(
-                "`prices` of .jurist/config.yaml only raise known prices, because that file is not trusted. \
-                 To use all of them, read the file and run `jurist trust`, or pass --trust-settings. \
-                 If the file changes, run `jurist trust` again.",
-            );
+        if !restricted.is_empty() && !settings.may_lower_prices() {
+            let effects = restricted.iter().map(|key| format!("`{}` {}", key.name(), key.describe_effect()));
+            render::print_note(&format!(
+                ".jurist/config.yaml is not trusted: {}. To use all of it, read the file and run `jurist trust`, or pass \
+                 --trust-settings. If the file changes, run `jurist trust` again.",
+                effects.collect::<Vec<_>>().join(", ")
+            ));
         }
         Ok(Work {
             settings,

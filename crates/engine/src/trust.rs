@@ -7,8 +7,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jurist_core::dialect::{ProjectSettings, SettingsFile};
+use jurist_core::dialect::{ProjectSettings, RateLimitSettings, SettingsFile};
+use jurist_core::money::{Currency, Rates};
 
+use crate::call::VendorRateLimits;
 use crate::environment::home_folder;
 use crate::load;
 use crate::platform::find_real_path;
@@ -45,6 +47,45 @@ pub struct NotTrusted {
     folder: String,
 }
 
+/// An exchange rate that would make a cap larger, in settings that the user has not trusted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{file}` sets the exchange rate of {currency}, by which a cap could become larger, and is not trusted; \
+     read it, then `jurist trust {folder}` allows this until the file changes, or set the rate with --rate"
+)]
+pub struct UntrustedRate {
+    file: String,
+    currency: Currency,
+    folder: String,
+}
+
+/// A key of settings that acts in part as long as nobody trusts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestrictedKey {
+    Prices,
+    Rates,
+    Concurrency,
+}
+
+impl RestrictedKey {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prices => "prices",
+            Self::Rates => "rates",
+            Self::Concurrency => "limits.concurrency",
+        }
+    }
+
+    /// What it does without trust.
+    pub fn describe_effect(self) -> &'static str {
+        match self {
+            Self::Prices => "only raises known prices",
+            Self::Rates => "only lowers built-in rates",
+            Self::Concurrency => "only lowers the usual number of calls",
+        }
+    }
+}
+
 /// Whether files are trusted that are not on the user's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustRule {
@@ -62,11 +103,49 @@ impl TrustRule {
 
 /// The settings with the answer to whether their file is trusted: every command, server and worker decides it here.
 /// Settings that were not passed through this function count as not trusted.
+///
+/// Without trust, exchange rates make no cap larger, and limits make no run faster.
 #[must_use]
 pub fn decide_trust(settings: ProjectSettings, rule: TrustRule) -> ProjectSettings {
     let is_listed = |file: &SettingsFile| TrustList::of_user().is_some_and(|list| list.contains(file));
     let is_file_trusted = rule == TrustRule::AllFiles || settings.file.as_ref().is_some_and(is_listed);
-    ProjectSettings { is_file_trusted, ..settings }
+    let settings = ProjectSettings { is_file_trusted, ..settings };
+    if settings.may_lower_prices() {
+        return settings;
+    }
+    let (rates, limits) = (settings.rates.only_lowered(), restrict_limits(settings.limits));
+    ProjectSettings { rates, limits, ..settings }
+}
+
+/// The limits of a file that nobody trusts: no more calls at a time than without it.
+#[must_use]
+pub fn restrict_limits(limits: RateLimitSettings) -> RateLimitSettings {
+    let most = u32::try_from(VendorRateLimits::default().concurrency).unwrap_or(u32::MAX);
+    RateLimitSettings { concurrency: limits.concurrency.map(|concurrency| concurrency.min(most)), ..limits }
+}
+
+/// Keys of these settings that act fully only if their file is trusted.
+pub fn list_restricted_keys(settings: &ProjectSettings) -> Vec<RestrictedKey> {
+    let keys = [
+        (RestrictedKey::Prices, !settings.prices.is_empty()),
+        (RestrictedKey::Rates, settings.rates.only_lowered() != settings.rates),
+        (RestrictedKey::Concurrency, restrict_limits(settings.limits) != settings.limits),
+    ];
+    keys.into_iter().filter(|(_, is_restricted)| *is_restricted).map(|(key, _)| key).collect()
+}
+
+/// The exchange rates of settings whose trust is not decided yet, for a cap in this currency. Fails if the rate of the
+/// file would not be used.
+pub fn find_trusted_rates(settings: ProjectSettings, currency: Currency) -> Result<Rates, UntrustedRate> {
+    let stated = settings.rates.of(currency);
+    let settings = decide_trust(settings, TrustRule::ListedFiles);
+    match &settings.file {
+        Some(file) if settings.rates.of(currency) != stated => {
+            let ShownPaths { file, folder } = ShownPaths::of(file);
+            Err(UntrustedRate { file, currency, folder })
+        }
+        _ => Ok(settings.rates),
+    }
 }
 
 /// Fails if settings need trust and their file has none, by [`decide_trust`].
@@ -76,14 +155,27 @@ pub fn require_trust(settings: &ProjectSettings) -> Result<(), NotTrusted> {
     if settings.is_file_trusted {
         return Ok(());
     }
-    let here = std::path::absolute(".").unwrap_or_default();
-    let display = |path: &Path| match path.strip_prefix(&here).unwrap_or(path) {
-        short if short.as_os_str().is_empty() => ".".to_owned(),
-        short => short.display().to_string(),
-    };
-    let folder = file.path.parent().and_then(Path::parent).unwrap_or(&file.path);
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    Err(NotTrusted { file: display(&file.path), keys: keys.join(", "), folder: display(folder) })
+    let ShownPaths { file, folder } = ShownPaths::of(file);
+    Err(NotTrusted { file, keys: keys.join(", "), folder })
+}
+
+/// A settings file and the folder that `jurist trust` takes, relative to the current folder where that is shorter.
+struct ShownPaths {
+    file: String,
+    folder: String,
+}
+
+impl ShownPaths {
+    fn of(file: &SettingsFile) -> Self {
+        let here = std::path::absolute(".").unwrap_or_default();
+        let display = |path: &Path| match path.strip_prefix(&here).unwrap_or(path) {
+            short if short.as_os_str().is_empty() => ".".to_owned(),
+            short => short.display().to_string(),
+        };
+        let folder = file.path.parent().and_then(Path::parent).unwrap_or(&file.path);
+        Self { file: display(&file.path), folder: display(folder) }
+    }
 }
 
 impl TrustList {
@@ -157,4 +249,33 @@ impl TrustList {
 /// The canonical path of a file.
 fn real_path(path: &Path) -> PathBuf {
     find_real_path(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_limits_that_nobody_trusts_only_make_caps_smaller_and_runs_slower() {
+        let of = |code: &str| code.parse::<Currency>().unwrap();
+        let file = SettingsFile { path: "/nowhere/.jurist/config.yaml".into(), text: "rates: {}".into() };
+        let stated = |concurrency: u32| ProjectSettings {
+            rates: Rates::new([(of("EUR"), 900.0), (of("JPY"), 0.0066)]),
+            limits: RateLimitSettings { concurrency: Some(concurrency), ..RateLimitSettings::default() },
+            file: Some(file.clone()),
+            ..ProjectSettings::default()
+        };
+        for (concurrency, expected) in [(4, 4), (500, 32)] {
+            let decided = decide_trust(stated(concurrency), TrustRule::ListedFiles);
+            assert_eq!(decided.limits.concurrency, Some(expected));
+            assert_eq!((decided.rates.of(of("EUR")), decided.rates.of(of("JPY"))), (Some(1.1), None));
+        }
+        let trusted = decide_trust(stated(500), TrustRule::AllFiles);
+        assert_eq!((trusted.limits, trusted.rates), (stated(500).limits, stated(500).rates));
+        // Settings without a file are those of a program that the user wrote.
+        let own = ProjectSettings { file: None, ..stated(500) };
+        assert_eq!(decide_trust(own.clone(), TrustRule::ListedFiles), own);
+        assert_eq!(list_restricted_keys(&stated(500)), [RestrictedKey::Rates, RestrictedKey::Concurrency]);
+        assert_eq!(list_restricted_keys(&stated(4)), [RestrictedKey::Rates]);
+    }
 }

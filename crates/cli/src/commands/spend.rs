@@ -2,7 +2,8 @@ use std::io::Write;
 
 use anyhow::Context;
 use jurist_core::grade::{Time, Usd};
-use jurist_core::money::{Cap, Currency};
+use jurist_core::money::{Cap, Currency, Rates};
+use jurist_engine::trust::find_trusted_rates;
 use jurist_server::{CapShown, PartShown, SpendShown, load_month_spend, set_cap_of};
 use jurist_store::audit::NewAuditEntry;
 use jurist_store::clock;
@@ -121,7 +122,13 @@ async fn set_spend_cap(
         (Reached::Store(store, project), amount) => {
             let cap = match amount {
                 CapAmount::NoLimit => None,
-                CapAmount::Of(amount) => Some(load_current_settings()?.rates.cap(amount, currency, rate)?),
+                CapAmount::Of(amount) => {
+                    let rates = match rate {
+                        Some(_) => Rates::default(),
+                        None => find_trusted_rates(load_current_settings()?, currency)?,
+                    };
+                    Some(rates.cap(amount, currency, rate)?)
+                }
             };
             set_cap_of(store, *project, cap, clock::current_time()).await?;
             let entry = NewAuditEntry {

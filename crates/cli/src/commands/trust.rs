@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use jurist_engine::trust::TrustList;
+use jurist_engine::trust::{TrustList, list_restricted_keys};
 
 use crate::outcome::CommandOutcome;
 use crate::render;
@@ -14,7 +14,8 @@ use crate::suite_loading::load_folder_settings;
 A repository may come from a stranger. Until its folder is trusted, its
 .jurist/config.yaml may not set where requests go (vendors, judge.base_url,
 network.proxy, network.ca, mail), which environment variables they carry, or
-which program judges. Read the file before you trust it. Trust ends when the
+which program judges. It may not lower prices, raise exchange rates, or make
+more calls at a time. Read the file before you trust it. Trust ends when the
 file changes or moves.
 
 Examples:
@@ -60,10 +61,8 @@ pub fn run_trust_command(args: &TrustArgs) -> anyhow::Result<CommandOutcome> {
     list.add(file).context("cannot write the trust list")?;
     writeln!(out, "{} is trusted until it changes", relative_path_text(&file.path))?;
     let mut keys = settings.keys_that_need_trust();
-    if !settings.prices.is_empty() {
-        // They are read without trust, and then they only raise known prices.
-        keys.push("prices".to_owned());
-    }
+    // They are read without trust as well, and then they only make things dearer and slower.
+    keys.extend(list_restricted_keys(&settings).into_iter().map(|key| key.name().to_owned()));
     match keys.as_slice() {
         [] => writeln!(out, "nothing in it needs trust")?,
         keys => writeln!(out, "it may set {}", render::printable(&keys.join(", ")))?,

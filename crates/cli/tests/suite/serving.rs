@@ -480,3 +480,32 @@ async fn a_server_uses_low_prices_of_settings_only_if_they_are_trusted() {
     assert!(jurist().arg("trust").status().unwrap().success());
     assert_eq!(input_and_output().await, (json!(0.0), json!(99.0)));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exchange_rates_of_settings_that_nobody_trusts_make_no_cap_of_a_server_larger() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".jurist")).unwrap();
+    let rates = "rates: {EUR: 900, JPY: 0.0066}\n";
+    std::fs::write(folder.path().join(".jurist/config.yaml"), rates).unwrap();
+    let jurist = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command.current_dir(folder.path()).env_clear().env("HOME", folder.path());
+        command
+    };
+    let rates_of_caps = async || {
+        let served = Served::of(jurist(), folder.path().join("jurist.db").to_str().unwrap());
+        let mut rates = Vec::new();
+        for currency in ["EUR", "JPY"] {
+            let cap = json!({ "amount": 40, "currency": currency }).to_string();
+            let request = reqwest::Client::new().put(format!("{}/api/v1/spend/cap", served.url));
+            let answer = request.header("content-type", "application/json").body(cap).send().await.unwrap();
+            let answer: Json = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+            rates.push(answer["rate"].as_f64());
+        }
+        rates
+    };
+    assert_eq!(rates_of_caps().await, [Some(1.1), None]);
+    assert!(jurist().arg("trust").status().unwrap().success());
+    assert_eq!(rates_of_caps().await, [Some(900.0), Some(0.0066)]);
+}

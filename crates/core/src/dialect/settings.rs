@@ -50,8 +50,8 @@ pub struct SettingsFile {
 
 impl ProjectSettings {
     /// Whether the prices replace those that are known without them. A price that is too low would let a run exceed
-    /// its cap, so prices of an untrusted file only raise known ones. Settings without a file are the user's
-    /// own.
+    /// its cap, so prices of an untrusted file only raise known ones. The same holds for exchange rates and limits.
+    /// Settings without a file are the user's own.
     pub fn may_lower_prices(&self) -> bool {
         self.is_file_trusted || self.file.is_none()
     }

@@ -27,7 +27,8 @@ pub enum BadCap {
     #[error("`{0}` is not a currency code of three capital letters, such as GBP")]
     Currency(String),
     #[error(
-        "the exchange rate of {0} to USD is unknown; send `rate`, or add it to `rates` in the server's settings"
+        "the exchange rate of {0} to USD is unknown; send `rate`, or add it to `rates` in settings that are trusted \
+         (`jurist trust`)"
     )]
     NoRate(Currency),
     #[error("a rate is how many dollars one {currency} is, such as 1.25; `{rate}` is not")]
@@ -117,6 +118,16 @@ impl Rates {
         self.0.get(&currency).copied().or_else(known)
     }
 
+    /// These rates as far as they make no cap larger: a built-in rate is only lowered, and there are no others.
+    #[must_use]
+    pub fn only_lowered(&self) -> Self {
+        let Self(own) = self;
+        let lowered = own
+            .iter()
+            .filter_map(|(currency, rate)| Some((*currency, rate.min(Self::default().of(*currency)?))));
+        Self::new(lowered)
+    }
+
     /// A cap in a currency, at the given exchange rate or else the configured one.
     pub fn cap(&self, amount: f64, currency: Currency, rate: Option<f64>) -> Result<Cap, BadCap> {
         let rate = rate.or_else(|| self.of(currency)).ok_or(BadCap::NoRate(currency))?;
@@ -186,6 +197,16 @@ mod tests {
         assert_eq!(dollars.format_amount(Usd::default()), "$0.00");
         let francs = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
         assert_eq!(francs.usd(), Usd::from_nanos(12_000_000_000));
+    }
+
+    #[test]
+    fn rates_that_may_only_lower_make_no_cap_larger() {
+        let of = |code: &str| code.parse::<Currency>().unwrap();
+        let stated = Rates::new([(of("GBP"), 1.2), (of("EUR"), 900.0), (of("JPY"), 0.0066)]);
+        let lowered = stated.only_lowered();
+        assert_eq!(lowered, Rates::new([(of("GBP"), 1.2), (of("EUR"), 1.1)]));
+        assert_eq!(lowered.of(of("JPY")), None);
+        assert_eq!(lowered.only_lowered(), lowered);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jurist_core::money::{BadCap, Currency};
 use jurist_core::suite::{Calls, Judge, Monitor};
 use jurist_engine::embed::TextServices;
 pub use jurist_engine::judge::ResolvedJudges;
@@ -13,6 +14,22 @@ use super::{Work, WorkRefusal};
 /// Seconds for one call of a monitor's judge by default. A call that times out is made once more, so a trace whose
 /// judge hangs is pending for two minutes and a little.
 const TIMEOUT: f64 = 60.0;
+
+/// A budget without an exchange rate would limit nothing.
+fn check_budget(monitor: &Monitor, work: &Work) -> Result<(), WorkRefusal> {
+    let Some(budget) = &monitor.budget else { return Ok(()) };
+    let rates = &work.settings.rates;
+    let cap =
+        budget.currency.parse().and_then(|currency: Currency| rates.cap(budget.monthly, currency, None));
+    match cap {
+        Ok(_) => Ok(()),
+        Err(BadCap::NoRate(currency)) => Err(WorkRefusal::Wrong(format!(
+            "the exchange rate of {currency}, the currency of its `budget`, is unknown here; add it to `rates` in the \
+             settings of servers and workers, and trust them with `jurist trust`"
+        ))),
+        Err(bad) => Err(WorkRefusal::Wrong(format!("its `budget`: {bad}"))),
+    }
+}
 
 /// Resolves the judges of a monitor with this machine's settings.
 pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<ResolvedJudges>, WorkRefusal> {
@@ -43,6 +60,7 @@ pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<Resolv
         );
         return Err(WorkRefusal::Wrong(why));
     }
+    check_budget(monitor, work)?;
     let environment = work.environment.clone();
     let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
     let text_services = Arc::new(TextServices::by_name(Arc::clone(&resolver)));

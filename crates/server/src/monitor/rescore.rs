@@ -28,6 +28,7 @@ use super::judgement_costs::load_judgement_costs;
 use super::pace::{MonitorBudgetView, MonthlyBudget, load_monthly_budgets, monitor_budget_cap};
 use super::pause::hasten_unfunded_jobs;
 use super::traffic::TrafficView;
+use crate::blocking::block_in_place;
 use crate::job::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build_monitor_judges};
 
 /// Traces of one re-scoring, at most.
@@ -420,10 +421,14 @@ pub async fn list_rescores(
     project: ProjectId,
     monitor: &StoredMonitor,
 ) -> Result<Vec<RescoreView>, StoreError> {
+    let rescores = store.rescores(project, monitor.id).await?;
+    if rescores.is_empty() {
+        return Ok(Vec::new());
+    }
     let rubrics = load_monitor_rubrics(store, project, monitor).await?;
     let mut all = Vec::new();
-    for it in store.rescores(project, monitor.id).await? {
-        all.push(build_rescore_view(store, project, monitor, &rubrics, &it).await?);
+    for it in &rescores {
+        all.push(build_rescore_view(store, project, monitor, &rubrics, it).await?);
     }
     Ok(all)
 }
@@ -435,8 +440,19 @@ async fn load_monitor_rubrics(
     monitor: &StoredMonitor,
 ) -> Result<BTreeMap<RubricVersionId, Arc<Rubric>>, StoreError> {
     let versions = store.monitor_versions(project, monitor.id).await?;
-    let loaded = versions.iter().filter_map(|version| LoadedMonitorVersion::read(version).ok());
-    Ok(loaded.map(|version| (version.rubric_version, Arc::clone(&version.monitor.rubric))).collect())
+    Ok(block_in_place(|| {
+        let mut rubrics = BTreeMap::new();
+        for version in &versions {
+            // Many versions may have one rubric: those that change only a budget or a sample rate.
+            if rubrics.contains_key(&version.rubric_version) {
+                continue;
+            }
+            if let Ok(loaded) = LoadedMonitorVersion::read(version) {
+                rubrics.insert(loaded.rubric_version, Arc::clone(&loaded.monitor.rubric));
+            }
+        }
+        rubrics
+    }))
 }
 
 async fn build_rescore_view(

@@ -17,6 +17,7 @@ use jurist_engine::execute::{GradingContext, GradingJob, StoredOutputs};
 use jurist_engine::judge::CheckPrograms;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources, build_grading_jobs};
+use jurist_engine::trust::restrict_limits;
 
 use super::NewRun;
 use crate::job::{Work, WorkRefusal, format_load_errors};
@@ -185,7 +186,11 @@ fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
         prices: named.into_iter().chain(own.prices).collect(),
         vendors: sent.vendors.into_iter().chain(own.vendors).collect(),
         network: if own.network == NetworkSettings::default() { sent.network } else { own.network },
-        limits: if own.limits == RateLimitSettings::default() { sent.limits } else { own.limits },
+        // Nobody has trusted what a sender wrote.
+        limits: match own.limits == RateLimitSettings::default() {
+            true => restrict_limits(sent.limits),
+            false => own.limits,
+        },
         redact: sent.redact.into_iter().chain(own.redact).collect(),
         rates: own.rates,
         mail: own.mail,

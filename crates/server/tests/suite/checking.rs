@@ -76,6 +76,7 @@ fn a_monitor_is_checked_with_its_judges_and_anchors() {
             ("judge_model: 'command:rm'", "--allow-commands"),
             ("judge_model: openai/gpt-5-mini\ncalibration_anchors: {good: [nowhere]}", "nowhere"),
             ("sample_rate: 7", "sample_rate"),
+            ("judge_model: openai/gpt-5-mini\nbudget: {monthly: 5, currency: XAF}", "exchange rate of XAF"),
         ] {
             let found = place.tried("monitors/check", monitor(more)).await;
             let told = |value: &Json| value["severity"] == "error" && value.to_string().contains(said);

@@ -8,9 +8,10 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::model::{Act, fitting};
-use crate::monitors::{RESCORES, honest, hurried, monitor, rated, whole};
+use crate::monitors::{honest, hurried, monitor, rated, whole};
 use crate::otlp::{TRACE, export, model_call, root};
 use crate::place::{served, served_on_sqlite, until};
+use crate::rescores::RESCORES;
 use crate::runs::judge;
 
 /// Each test runs on both databases, before one judge.
