@@ -59,7 +59,7 @@ pub struct UntrustedRate {
     folder: String,
 }
 
-/// A key of settings that acts in part as long as nobody trusts them.
+/// A key of settings that acts in part if the user has not trusted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestrictedKey {
     Prices,
@@ -117,7 +117,7 @@ pub fn decide_trust(settings: ProjectSettings, rule: TrustRule) -> ProjectSettin
     ProjectSettings { rates, limits, ..settings }
 }
 
-/// The limits of a file that nobody trusts: no more calls at a time than without it.
+/// The limits of an untrusted file: no more calls at a time than without it.
 #[must_use]
 pub fn restrict_limits(limits: RateLimitSettings) -> RateLimitSettings {
     let most = u32::try_from(VendorRateLimits::default().concurrency).unwrap_or(u32::MAX);

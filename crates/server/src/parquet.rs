@@ -27,7 +27,7 @@ struct GroupLimits {
 
 const GROUP_LIMITS: GroupLimits = GroupLimits { rows: 100_000, bytes: 32 << 20 };
 
-/// What a cell takes besides its text, about: a value with its pointers, and whether it is there.
+/// What a cell takes in addition to its text, about: a value with its pointers, and whether it is there.
 const CELL_BYTES: usize = size_of::<ByteArray>() + size_of::<i16>();
 
 /// Writes a table row by row; a table without rows still has its columns.
