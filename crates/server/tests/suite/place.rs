@@ -92,7 +92,23 @@ pub fn served_on_sqlite<F: Future<Output = ()>>(
     settings: &ServerSettings,
     test: impl FnOnce(Arc<Place>) -> F,
 ) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    serve_with_threads(2, settings, test);
+}
+
+/// One thread answers all requests, so that work which keeps it lets everybody else wait.
+pub fn served_by_one_thread<F: Future<Output = ()>>(
+    settings: &ServerSettings,
+    test: impl FnOnce(Arc<Place>) -> F,
+) {
+    serve_with_threads(1, settings, test);
+}
+
+fn serve_with_threads<F: Future<Output = ()>>(
+    n_threads: usize,
+    settings: &ServerSettings,
+    test: impl FnOnce(Arc<Place>) -> F,
+) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(n_threads).enable_all().build();
     runtime.unwrap().block_on(async {
         test(Arc::new(start(Arc::new(Scene::sqlite().await), settings.clone()).await)).await;
     });
@@ -165,24 +181,44 @@ impl Place {
         Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes }
     }
 
-    /// The answer to the first of two requests that is answered, and how often another one was answered meanwhile.
-    pub async fn ask_health_during(
-        &self,
-        first: impl Future<Output = Answer>,
-        second: impl Future<Output = Answer>,
-    ) -> (Answer, usize) {
-        tokio::pin!(first, second);
-        let mut n_answered = 0;
-        loop {
+    /// Posts JSON that takes long, and asks for the health of the server all the time. Fails if that is not answered
+    /// for a quarter of the time or more.
+    ///
+    /// How fast the machine is does not matter: work on the only thread of the server takes the same share of a request
+    /// of any size, and what else delays an answer takes a smaller share of a larger request. So larger ones are tried
+    /// before it fails; `body` makes one that is so many times as large.
+    pub async fn post_among_others(&self, path: &str, body: impl Fn(usize) -> String) -> Answer {
+        let mut shares = Vec::new();
+        for times in [1, 2, 4] {
+            let (answer, share) = self.measure_silence(path, body(times)).await;
+            if share < 0.25 {
+                return answer;
+            }
+            shares.push(share);
+        }
+        panic!("{path}: for these shares of the time nobody else was answered: {shares:?}");
+    }
+
+    /// The answer to a request, and the longest time without an answer to others as a share of its time.
+    async fn measure_silence(&self, path: &str, body: String) -> (Answer, f64) {
+        let headers = [("content-type", "application/json")];
+        let request = self.send(path, &headers, body);
+        tokio::pin!(request);
+        let started = Instant::now();
+        let (mut last, mut longest) = (started, Duration::ZERO);
+        let answer = loop {
             tokio::select! {
-                answer = &mut first => return (answer, n_answered),
-                answer = &mut second => return (answer, n_answered),
+                biased;
+                answer = &mut request => break answer,
                 health = self.fetch("/health") => {
                     assert_eq!(health.status, StatusCode::OK);
-                    n_answered += 1;
+                    longest = longest.max(last.elapsed());
+                    last = Instant::now();
                 }
             }
-        }
+        };
+        longest = longest.max(last.elapsed());
+        (answer, longest.as_secs_f64() / started.elapsed().as_secs_f64())
     }
 
     pub async fn fetch(&self, path: &str) -> Answer {
