@@ -76,6 +76,7 @@ pub fn read_foreign_results(mut values: Vec<Value>) -> Result<ForeignResults, Fo
     let mut other_lists = Vec::new();
     if let [only] = values.as_slice()
         && find_shape(&values).is_none()
+        && !is_answered_task(only)
         && let Some(found) = find_list(only)
     {
         other_lists = found.other_lists;
@@ -294,6 +295,13 @@ const AMOUNTS: [RecordField; 3] = [RecordField::DurationMs, RecordField::Duratio
 
 /// Fields that results have under the names of records, in addition to those that the table of tools names.
 const FURTHER_PARTS: [RecordField; 2] = [RecordField::Choices, RecordField::ReferenceCalls];
+
+/// Whether a value is a row itself, so that a list in it, such as the events of a run, is no list of rows.
+fn is_answered_task(value: &Value) -> bool {
+    let fields = RecordFields::read(value);
+    let has = |part: RecordField| fields.non_null_value(part).is_some();
+    has(RecordField::Task) && (has(RecordField::Response) || has(RecordField::Trace))
+}
 
 /// Rows without scores, by the names that `jurist grade` knows; `None` if the first has neither a task nor an answer.
 fn read_unscored_rows(values: &[Value]) -> Option<ForeignResults> {
