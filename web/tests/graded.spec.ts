@@ -105,7 +105,7 @@ test("how a total comes about stands beside it: weights, what is required, and t
   await expect(total).toContainText(
     `(3 × ${right.toFixed(2)} + 1 × ${kind.toFixed(2)}) ÷ 4 = ${((3 * right + kind) / 4).toFixed(2)}`,
   );
-  await expect(total).toContainText("Below the pass mark of 0.70.");
+  await expect(total).toContainText("Below the pass mark of 3.80 on 1–5 (0.70).");
   await expect(
     page.getByText("Failed gates (the verdict is fail at any score): required · right"),
   ).toBeVisible();

@@ -209,8 +209,8 @@ test("the dial says what another share would cost and tell, and turns; anchors l
     Math.round(told.now.judged_a_month).toLocaleString("en-US"),
     Math.round(told.judged_a_month).toLocaleString("en-US"),
   ]);
-  await expect(said("Precision of the score").getByRole("cell").last()).toHaveText(
-    `± ${fixed(told.half_width.score, 3)}`,
+  await expect(said("Precision of the score").getByRole("cell").last()).toContainText(
+    fixed(told.half_width.score, 3),
   );
   const { cap } = await ask(place, "GET", "/spend");
   await expect(said("Cost per month").getByRole("cell").last()).toContainText(

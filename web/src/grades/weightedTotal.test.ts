@@ -33,6 +33,10 @@ test("the pass mark stands beside the total, and the way where it is no plain su
     "At or above the pass mark of 0.70, but a gate failed.",
   );
   expect(againstMark({}, { status: "error", score: null })).toBe("No score. The pass mark is 0.70.");
+  const scaled = { criteria: [{ name: "tone", scale: { likert: { min: 1, max: 5 } } }] };
+  expect(againstMark(scaled, { status: "fail", score: 0.5 })).toBe(
+    "Below the pass mark of 3.80 on 1–5 (0.70).",
+  );
   expect(wayOf({ ...RUBRIC, aggregation: "min" })).toBe("The score is the lowest criterion score.");
   expect(wayOf({ tree: {} })).toContain("decision tree");
 });

@@ -1,5 +1,7 @@
 // Explains how a score is computed from weights and gates.
+import { scoreText } from "../chart/figures";
 import { type Canonical, criteriaOf, passMarkOf } from "../rubrics/canonical";
+import { scoreScaleOf } from "../rubrics/scales";
 import { score as said } from "../ui/format";
 
 /** The score of a grader for a criterion, on 0 to 1. */
@@ -64,7 +66,7 @@ export function gatesOf(it: Canonical): string[] {
 
 /** The score compared with the pass mark. */
 export function againstMark(rubric: Canonical, { score, status }: Verdict): string {
-  const mark = said(passMarkOf(rubric));
+  const mark = scoreText(passMarkOf(rubric), scoreScaleOf(rubric), 2);
   if (score == null) return `No score. The pass mark is ${mark}.`;
   if (score + 1e-9 < passMarkOf(rubric)) return `Below the pass mark of ${mark}.`;
   if (status === "fail") return `At or above the pass mark of ${mark}, but a gate failed.`;

@@ -2,9 +2,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ChangeEvent, useEffect, useId, useState } from "react";
 import { may, useProject } from "../api/session";
-import { fixed, percent } from "../chart/figures";
+import { distanceText, percent } from "../chart/figures";
 import { type Cap, formatMoney } from "../money/format";
 import { spendQuery } from "../money/queries";
+import { useScoreScale } from "../rubrics/scales";
 import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
 import { count } from "../ui/format";
@@ -63,15 +64,22 @@ export function Sampling({ monitor }: { monitor: Monitor }) {
         />
       </div>
       <Loaded query={found} what="the projection">
-        {(it) => <SamplingProjection projection={it} />}
+        {(it) => <SamplingProjection projection={it} rubric={monitor.version.rubric_version} />}
       </Loaded>
       {may(project, "write") && <ApplySampleRate monitor={monitor} rate={rate} />}
     </section>
   );
 }
 
-function SamplingProjection({ projection }: { projection: Projection }) {
+type SamplingProjectionProps = {
+  projection: Projection;
+  /** Id of the version of the monitor's rubric. */
+  rubric: string;
+};
+
+function SamplingProjection({ projection, rubric }: SamplingProjectionProps) {
   const project = useProject();
+  const scale = useScoreScale(rubric);
   const cap = useQuery(spendQuery(project.id)).data?.cap;
   type Row = { name: string; help: Explanation; said: (it: Projected) => string };
   const rows: Row[] = [
@@ -99,10 +107,11 @@ function SamplingProjection({ projection }: { projection: Projection }) {
     {
       name: "Precision of the score",
       help: {
-        about: "Half-width of the 95 % confidence interval of the estimated score.",
+        about:
+          "Half-width of the 95 % confidence interval of the estimated score, on the scale of the rubric, where it has one, and from 0 to 1.",
         entry: "confidence-interval",
       },
-      said: (it) => widthOf(it.half_width.score, (one) => fixed(one, 3)),
+      said: (it) => widthOf(it.half_width.score, (one) => distanceText(one, scale, 3)),
     },
     {
       name: "Precision of the pass rate",
